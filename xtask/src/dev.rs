@@ -1,14 +1,14 @@
 //! `cargo xtask dev`: serves the service while it is written.
 //!
 //! After each save it builds and restarts the service, and compares the document with the code. A newer save cancels
-//! what runs. A service that does not compile leaves the old one running.
+//! what runs. A service that does not compile, or a document that cannot be read, leaves the old one running.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
+use std::{env, fs};
 use std::{io, iter, process::Stdio};
 
 use jiff::Zoned;
@@ -18,6 +18,7 @@ use launcher::workspace::{target, workspace};
 use notify::{RecursiveMode, Watcher};
 
 use crate::process::Running;
+use crate::workspace::{from_here, own_spec};
 
 /// How long to wait for further events after a save, because one save causes several.
 const QUIET: Duration = Duration::from_millis(50);
@@ -92,7 +93,12 @@ impl Session<'_> {
                 None
             }
             Outcome::Succeeded => {
-                self.serve();
+                if self.service.is_some() && !is_readable() {
+                    // A service with it does not start.
+                    say("document", "cannot be read, see below; the old service keeps running");
+                } else {
+                    self.serve();
+                }
                 let mut check = cargo(&["run", "--quiet", "--package", "xtask", "--", "check"]);
                 match self.step(&mut check)? {
                     Outcome::Cancelled(event) => Some(event),
@@ -160,7 +166,7 @@ impl Session<'_> {
         let (running, url) = Running::serve(&mut command(&program, &[], self.bind, &database), &log)?;
         self.service = Some(running);
         let origin = url.rsplit_once('/').map_or(&*url, |(origin, _)| origin);
-        Ok(format!("{origin}/docs, API key {key}, log {}", log.display()))
+        Ok(format!("{origin}/docs, API key {key}, log {}", from_here(log).display()))
     }
 
     fn stop_service(&mut self) {
@@ -169,6 +175,11 @@ impl Session<'_> {
             service.end(END);
         }
     }
+}
+
+/// Whether the document is YAML or JSON.
+fn is_readable() -> bool {
+    fs::read_to_string(own_spec()).is_ok_and(|text| document::read(&text).is_ok())
 }
 
 /// Sends [`Event::Saved`] until the returned watcher is dropped.

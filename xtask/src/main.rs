@@ -84,7 +84,8 @@ enum Command {
     /// Serve the service while writing it: after each save, build, restart, and compare the document with the code.
     ///
     /// Prints one line for each event, and the errors of the compiler and of `check`; Ctrl-C ends. Database and API key
-    /// are those of `serve`. A newer save cancels what runs. A service that does not compile leaves the old one running.
+    /// are those of `serve`. A newer save cancels what runs. A service that does not compile, or a document that cannot be read, leaves
+    /// the old one running.
     Dev {
         /// The address that the service listens on; port 0 selects a free port at each start.
         #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
@@ -102,7 +103,7 @@ enum Command {
     /// The same sources, compiler and C library make the same archive.
     ///
     /// Exit status: 0, or 2 if the program cannot be built, or a file cannot be read or written.
-    Dist(dist::Arguments),
+    Dist,
     /// Run all checks of CI: formatting, clippy, check, lint, breaking, releases, licences, all tests and fuzzing.
     ///
     /// Stops at the first step that fails. Each step prints the command that runs it alone.
@@ -174,7 +175,7 @@ fn main() -> ExitCode {
         Command::Serve(options) => serve::run(&options),
         Command::Dev { bind } => dev::run(&bind),
         Command::Site(arguments) => site::run(&arguments),
-        Command::Dist(arguments) => dist::run(&arguments),
+        Command::Dist => dist::run(),
         Command::Ci => ci::run(),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Licences => licences::run(),

@@ -1,8 +1,10 @@
 //! Paths in this repository.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{fs, io};
 
+use launcher::process::output;
 use launcher::workspace::{in_file, workspace};
 
 /// The path of the document, relative to the root of the repository.
@@ -22,6 +24,17 @@ pub fn from_here(path: PathBuf) -> PathBuf {
     let current = std::env::current_dir().ok();
     let relative = current.and_then(|current| path.strip_prefix(current).ok().map(Path::to_owned));
     relative.unwrap_or(path)
+}
+
+/// Copies a directory with its content. The copies have the times of the files.
+pub(crate) fn copy_directory(from: &Path, to: &Path) -> Result<(), String> {
+    fs::create_dir_all(to).map_err(in_file(to))?;
+    let mut copy = Command::new("cp");
+    let copied = output(copy.arg("--archive").arg("--no-target-directory").args([from, to]))?;
+    match copied.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&copied.stderr).trim().to_owned()),
+    }
 }
 
 /// Creates an empty directory. Deletes the content of an existing one.

@@ -199,6 +199,19 @@ fn code_that_does_not_compile_leaves_the_service_running() {
 }
 
 #[test]
+fn a_document_that_cannot_be_read_leaves_the_service_running() {
+    let mut developing = Developing::start();
+    let before = developing.service();
+    developing.save(SPEC, "a: [");
+    developing
+        .wait_for(&["document cannot be read, see below; the old service keeps running", "no differences"]);
+    assert_eq!(developing.service(), before);
+    assert_eq!(test_kill_process(before), Ok(()));
+    developing.save(SPEC, "a: []");
+    developing.wait_for(&["service  http://127.0.0.1:1/docs", "no differences"]);
+}
+
+#[test]
 fn a_newer_save_cancels_what_runs() {
     let mut developing = Developing::start();
     developing.save_slow();

@@ -20,7 +20,8 @@ use super::load::{Load, Request, Row};
 use super::seed::Postgres;
 use super::server::{Programs, Server, Store};
 use super::table::{grouped, table};
-use crate::{process, python};
+use crate::workspace::copy_directory;
+use crate::{packages, process};
 
 /// The number of animals at the start.
 const ANIMALS: u64 = 1_000_000;
@@ -142,11 +143,7 @@ fn axum(plan: &Plan<'_>) -> Result<(PathBuf, Vec<PathBuf>), String> {
 fn fastify(plan: &Plan<'_>) -> Result<(PathBuf, Vec<PathBuf>), String> {
     println!("bench: installing the peer with fastify");
     let directory = plan.directory.with_file_name("peer-fastify");
-    fs::create_dir_all(&directory).map_err(in_file(&directory))?;
-    for name in ["package.json", "package-lock.json", "server.js"] {
-        let from = workspace().join("xtask/peers/fastify").join(name);
-        fs::copy(&from, directory.join(name)).map_err(in_file(&from))?;
-    }
+    copy_directory(&workspace().join("xtask/peers/fastify"), &directory)?;
     // better-sqlite3 downloads or compiles its native part in a script of its installation.
     let mut npm = Command::new("npm");
     npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(&directory);
@@ -162,7 +159,7 @@ fn fastapi(plan: &Plan<'_>) -> Result<(PathBuf, Vec<PathBuf>), String> {
     fs::create_dir_all(&directory).map_err(in_file(&directory))?;
     let (source, venv) = (workspace().join("xtask/peers/fastapi"), directory.join("venv"));
     let requirements = source.join("requirements.txt");
-    python::install(Path::new("python3"), &venv, &requirements, &directory, INSTALLATION)?;
+    packages::python(Path::new("python3"), &venv, &requirements, &directory, INSTALLATION)?;
     // -B: no compiled modules beside the sources.
     Ok((venv.join("bin/python"), vec!["-B".into(), source.join("server.py")]))
 }

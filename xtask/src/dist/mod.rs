@@ -21,7 +21,7 @@ use launcher::workspace::{in_file, workspace};
 
 use self::dependencies::Id;
 use crate::release::verify::sum;
-use crate::workspace::empty_directory;
+use crate::workspace::{empty_directory, from_here};
 
 /// The platform of the archive.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -43,25 +43,14 @@ const FILES: [(&str, &str); 6] = [
     ("src/server/deploy/animal-store.socket", "lib/systemd/system/animal-store.socket"),
 ];
 
-/// The options of `cargo xtask dist`.
-#[derive(Clone, Debug, clap::Args)]
-pub struct Arguments {
-    /// The directory to write to. Its content is deleted.
-    #[arg(long, value_name = "DIRECTORY", default_value = "target/dist")]
-    pub directory: PathBuf,
-    /// A program that was built before, instead of an optimised build.
-    #[arg(long, value_name = "FILE")]
-    pub program: Option<PathBuf>,
-}
-
 /// Writes the archive and its checksum. Returns the exit status.
 ///
 /// # Errors
 /// A message, if the program cannot be built, or a file cannot be read or written.
-pub fn run(arguments: &Arguments) -> Result<u8, String> {
-    let program = arguments.program.clone().map_or_else(build, Ok)?;
-    let archive = make(&program, &arguments.directory)?;
-    println!("{}: needs {}", archive.display(), needed(&program)?);
+pub fn run() -> Result<u8, String> {
+    let program = build()?;
+    let archive = make(&program, &workspace().join("target/dist"))?;
+    println!("{}: needs {}", from_here(archive).display(), needed(&program)?);
     Ok(0)
 }
 

@@ -18,9 +18,6 @@ pub struct Options {
     /// Kill the service 500 times instead of 20, and send 100,000 malformed requests instead of 10,000.
     #[arg(long, conflicts_with = "cluster")]
     long: bool,
-    /// Use an optimised build.
-    #[arg(long)]
-    release: bool,
     /// Inject the faults of a distributed store: PostgreSQL under Patroni with three nodes, and three replicas.
     ///
     /// Needs the server programs of PostgreSQL and python3 with venv. Installs the rest into target/cluster.
@@ -40,18 +37,18 @@ pub struct Options {
 /// A message, if the faults cannot be injected or the rows cannot be read.
 pub fn run(options: &Options) -> Result<u8, String> {
     if options.cluster {
-        return cluster::run(options.short, options.only.as_deref(), options.release);
+        return cluster::run(options.short, options.only.as_deref());
     }
-    run_tests(options.long, options.release)
+    run_tests(options.long)
 }
 
 /// Runs the tests and prints their rows.
-fn run_tests(long: bool, release: bool) -> Result<u8, String> {
+fn run_tests(long: bool) -> Result<u8, String> {
     let rows =
         tempfile::tempdir().map_err(|error| format!("cannot create a directory for the rows: {error}"))?;
     let begin = Instant::now();
     let mut command = cargo(&["test", "--package", "animal-store", "--test", "faults", "--test", "hostile"]);
-    command.args(release.then_some("--release")).args(["--", "--test-threads=1"]);
+    command.args(["--", "--test-threads=1"]);
     command.env("STORE_TESTS_FAULTS", rows.path()).env("STORE_TESTS_LONG", if long { "1" } else { "0" });
     let status = status(&mut command)?;
     let rows = read(rows.path()).map_err(|error| format!("cannot read the rows: {error}"))?;

@@ -8,58 +8,58 @@ use launcher::process::output;
 use launcher::workspace::{in_file, workspace};
 use swagger_ui_redist::SwaggerUi;
 
-use super::{Place, commands};
+use super::{Context, commands};
 use crate::site;
 
 /// Runs a TypeScript client: openapi-typescript, openapi-fetch, `tsc --strict`, Node.
-pub(super) fn typescript(place: &Place) -> Result<String, String> {
-    let mut generate = place.node("openapi-typescript");
-    place.run("openapi-typescript", generate.arg(&place.document).args(["--output", "api.d.ts"]))?;
-    place.run("tsc", place.node("tsc").args(["--strict", "--project", "."]))?;
-    let mut client = place.node("node");
+pub(super) fn typescript(context: &Context) -> Result<String, String> {
+    let mut generate = context.node("openapi-typescript");
+    context.run("openapi-typescript", generate.arg(&context.document).args(["--output", "api.d.ts"]))?;
+    context.run("tsc", context.node("tsc").args(["--strict", "--project", "."]))?;
+    let mut client = context.node("node");
     client.arg("built/check.js");
-    let summary = place.run_with_service("typescript", |_| Ok(client)).map(last_line)?;
-    Ok(format!("{summary}; {}", commands::typescript(place)?))
+    let summary = context.run_with_service("typescript", |_| Ok(client)).map(last_line)?;
+    Ok(format!("{summary}; {}", commands::typescript(context)?))
 }
 
 /// Runs a Python client by openapi-python-client. Its warnings are errors.
-pub(super) fn python(place: &Place) -> Result<String, String> {
-    let mut generate = place.python("openapi-python-client");
+pub(super) fn python(context: &Context) -> Result<String, String> {
+    let mut generate = context.python("openapi-python-client");
     generate.args(["generate", "--meta", "none", "--overwrite", "--fail-on-warning"]);
-    generate.args(["--output-path", "animal_store_client", "--path"]).arg(&place.document);
-    place.run("openapi-python-client", &mut generate)?;
-    let mut client = place.python("python");
+    generate.args(["--output-path", "animal_store_client", "--path"]).arg(&context.document);
+    context.run("openapi-python-client", &mut generate)?;
+    let mut client = context.python("python");
     client.arg("check.py");
-    let summary = place.run_with_service("python", |_| Ok(client)).map(last_line)?;
-    Ok(format!("{summary}; {}", commands::python(place)?))
+    let summary = context.run_with_service("python", |_| Ok(client)).map(last_line)?;
+    Ok(format!("{summary}; {}", commands::python(context)?))
 }
 
 /// Uses the pages of the service, and those that `cargo xtask site` writes, in headless Chromium. Screenshots are kept in
 /// `target/interop/screenshots`.
-pub(super) fn docs(place: &Place) -> Result<String, String> {
-    same_viewer(place)?;
-    let [screenshots, site] = ["screenshots", "site"].map(|name| place.directory.join(name));
+pub(super) fn docs(context: &Context) -> Result<String, String> {
+    same_viewer(context)?;
+    let [screenshots, site] = ["screenshots", "site"].map(|name| context.directory.join(name));
     fs::create_dir_all(&screenshots).map_err(in_file(&screenshots))?;
     site::write(&site, &site::files(&workspace(), None)?)?;
     let chromium = chromium()?;
     let mut summaries = Vec::new();
     for script in ["docs", "site"] {
-        let mut browse = place.node("node");
+        let mut browse = context.node("node");
         browse.arg(format!("{script}.mjs")).env("CHROMIUM", &chromium);
         browse.env("SCREENSHOTS", &screenshots).env("SITE", &site);
-        summaries.push(place.run_with_service(script, |_| Ok(browse)).map(last_line)?);
+        summaries.push(context.run_with_service(script, |_| Ok(browse)).map(last_line)?);
     }
     Ok(format!("{}; screenshots in {}", summaries.join("; "), screenshots.display()))
 }
 
 /// Checks the feed of releases, of the service and of a site with a URL, with Jing and feedparser.
-pub(super) fn feed(place: &Place) -> Result<String, String> {
+pub(super) fn feed(context: &Context) -> Result<String, String> {
     let (path, url) = ("docs/releases.atom", "https://docs.example.com/animals");
-    let file = place.directory.join("python/releases.atom");
+    let file = context.directory.join("python/releases.atom");
     let content = site::files(&workspace(), Some(url))?.remove(path).unwrap_or_default();
     fs::write(&file, content).map_err(in_file(&file))?;
-    let printed = place.run_with_service("feed", |service| {
-        let mut command = place.python("python");
+    let printed = context.run_with_service("feed", |service| {
+        let mut command = context.python("python");
         command.arg("feed.py").arg(format!("{}/{path}", service.url.trim_end_matches("/v1")));
         command.arg(&file).arg(format!("{url}/{path}"));
         Ok(command)
@@ -68,8 +68,8 @@ pub(super) fn feed(place: &Place) -> Result<String, String> {
 }
 
 /// Compares the files of Swagger UI in the program with those of its own package, since readers enter keys into them.
-fn same_viewer(place: &Place) -> Result<(), String> {
-    let package = place.directory.join("node/node_modules/swagger-ui-dist");
+fn same_viewer(context: &Context) -> Result<(), String> {
+    let package = context.directory.join("node/node_modules/swagger-ui-dist");
     for (file, content) in SwaggerUi::static_files() {
         let path = package.join(file.file_name());
         if fs::read(&path).map_err(in_file(&path))? != *content {

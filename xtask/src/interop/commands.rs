@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use launcher::workspace::{in_file, workspace};
 use regex::Regex;
 
-use super::Place;
+use super::Context;
 use super::front::Front;
 use crate::service::Service;
 use crate::site;
@@ -35,19 +35,19 @@ const PRINTED: [&str; 6] = [
 ];
 
 /// Runs the commands for TypeScript.
-pub(super) fn typescript(place: &Place) -> Result<String, String> {
+pub(super) fn typescript(context: &Context) -> Result<String, String> {
     // The shell finds the pinned Node.
-    run(place, "TypeScript", Some("package-lock.json"), place.node("sh"))
+    run(context, "TypeScript", Some("package-lock.json"), context.node("sh"))
 }
 
 /// Runs the commands for Python.
-pub(super) fn python(place: &Place) -> Result<String, String> {
-    run(place, "Python", None, pinned_python())
+pub(super) fn python(context: &Context) -> Result<String, String> {
+    run(context, "Python", None, pinned_python())
 }
 
 /// Runs the commands for Rust. The generator and the crates are compiled once, into the directory of the packages.
-pub(super) fn rust(place: &Place) -> Result<String, String> {
-    let directory = place.directory.join("rust");
+pub(super) fn rust(context: &Context) -> Result<String, String> {
+    let directory = context.directory.join("rust");
     let mut shell = Command::new("sh");
     shell.env("CARGO_INSTALL_ROOT", &directory).env("CARGO_TARGET_DIR", directory.join("target"));
     // The generator compiles in a third of the time, and runs for a second.
@@ -56,14 +56,14 @@ pub(super) fn rust(place: &Place) -> Result<String, String> {
     let path =
         std::env::join_paths(std::iter::once(directory.join("bin")).chain(std::env::split_paths(&path)));
     shell.envs(path.map(|path| ("PATH", path)));
-    run(place, "Rust", Some("Cargo.lock"), shell)
+    run(context, "Rust", Some("Cargo.lock"), shell)
 }
 
 /// Runs the commands for Go. Go itself may not download anything.
-pub(super) fn go(place: &Place) -> Result<String, String> {
+pub(super) fn go(context: &Context) -> Result<String, String> {
     let mut shell = pinned_python();
-    shell.env("GOCACHE", place.directory.join("go")).env("GOPROXY", "off").env("GOTOOLCHAIN", "local");
-    run(place, "Go", None, shell)
+    shell.env("GOCACHE", context.directory.join("go")).env("GOPROXY", "off").env("GOTOOLCHAIN", "local");
+    run(context, "Go", None, shell)
 }
 
 /// Returns a shell in which pip installs the pinned versions.
@@ -75,7 +75,7 @@ fn pinned_python() -> Command {
 
 /// Runs the commands for a language in a shell, with a service that has animals, and compares what the example prints.
 /// Its requests pass through a [`Front`]. `lock` is a file with pinned versions.
-fn run(place: &Place, language: &str, lock: Option<&str>, mut shell: Command) -> Result<String, String> {
+fn run(context: &Context, language: &str, lock: Option<&str>, mut shell: Command) -> Result<String, String> {
     let name = language.to_lowercase();
     let temporary = tempfile::tempdir().map_err(|error| format!("cannot create a directory: {error}"))?;
     // npm writes the name of the directory into its lock file.
@@ -86,7 +86,7 @@ fn run(place: &Place, language: &str, lock: Option<&str>, mut shell: Command) ->
         fs::copy(pinned, used).map_err(in_file(pinned))?;
     }
     let mut front = None;
-    let printed = place.run_with_service(&format!("{name}-page"), |service| {
+    let printed = context.run_with_service(&format!("{name}-page"), |service| {
         let origin = service.url.trim_end_matches("/v1");
         let commands = commands_of(&page(origin)?, language)?;
         add_animals(service)?;
@@ -104,7 +104,7 @@ fn run(place: &Place, language: &str, lock: Option<&str>, mut shell: Command) ->
         return Err(format!("{printed}\nthe example in {language} did not print {PRINTED:#?}"));
     }
     if let Some((pinned, used)) = &lock {
-        compare(pinned, used, &place.directory.join("clients").join(&name))?;
+        compare(pinned, used, &context.directory.join("clients").join(&name))?;
     }
     Ok(format!("the commands of the page for {language}, and its example"))
 }

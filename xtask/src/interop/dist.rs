@@ -10,7 +10,7 @@ use std::process::Command;
 use launcher::serve::{command, launched};
 use launcher::workspace::in_file;
 
-use super::Place;
+use super::Context;
 use crate::dist::make;
 use crate::process::Running;
 use crate::workspace::empty_directory;
@@ -21,12 +21,12 @@ const PACKAGES: [&str; 2] = ["libc6", "libgcc-s1"];
 const CHROOT: [&str; 2] = ["unshare", "--map-root-user"];
 
 /// Makes the archive, and uses it.
-pub(super) fn run_all(place: &Place) -> Result<String, String> {
-    let directory = place.directory.join("dist");
+pub(super) fn run_all(context: &Context) -> Result<String, String> {
+    let directory = context.directory.join("dist");
     empty_directory(&directory)?;
     let program = directory.join("animal-store");
     let mut strip = Command::new("strip");
-    place.run("dist-strip", strip.arg("-o").arg(&program).arg(&place.program))?;
+    context.run("dist-strip", strip.arg("-o").arg(&program).arg(&context.program))?;
     let [first, second] = ["first", "second"].map(|name| make(&program, &directory.join(name)));
     let (first, second) = (first?, second?);
     let read = |path: &Path| fs::read(path).map_err(in_file(path));
@@ -35,50 +35,50 @@ pub(super) fn run_all(place: &Place) -> Result<String, String> {
         return Err(format!("{} and {} differ", first.display(), second.display()));
     }
     let root = directory.join("root");
-    debian(place, &root)?;
+    debian(context, &root)?;
     let local = root.join("usr/local");
     fs::create_dir_all(&local).map_err(in_file(&local))?;
     let mut unpack = Command::new("tar");
-    place.run(
+    context.run(
         "dist-unpack",
         unpack.arg("-xzf").arg(&first).args(["--strip-components=1", "-C"]).arg(&local),
     )?;
-    place.run(
+    context.run(
         "dist-sums",
         Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(&local),
     )?;
     let bill = local.join("share/doc/animal-store/sbom.cdx.json");
-    place.run("dist-sbom", place.python("python").arg("sbom.py").arg(&bill))?;
-    let version = runs(place, &root)?;
+    context.run("dist-sbom", context.python("python").arg("sbom.py").arg(&bill))?;
+    let version = runs(context, &root)?;
     Ok(format!("{version}: {} KB, the same twice", content.len() / 1024))
 }
 
 /// Writes a Debian with [`PACKAGES`] alone into a directory.
-fn debian(place: &Place, root: &Path) -> Result<(), String> {
+fn debian(context: &Context, root: &Path) -> Result<(), String> {
     empty_directory(root)?;
     let packages = root.join("packages");
     empty_directory(&packages)?;
     let mut download = Command::new("apt-get");
-    place.run("dist-packages", download.arg("download").args(PACKAGES).current_dir(&packages))?;
+    context.run("dist-packages", download.arg("download").args(PACKAGES).current_dir(&packages))?;
     for entry in fs::read_dir(&packages).map_err(in_file(&packages))? {
         let package = entry.map_err(in_file(&packages))?.path();
-        place.run("dist-package", Command::new("dpkg").arg("-x").arg(package).arg(root))?;
+        context.run("dist-package", Command::new("dpkg").arg("-x").arg(package).arg(root))?;
     }
     Ok(())
 }
 
 /// Uses the program within `root` as an operator would. Returns its version.
-fn runs(place: &Place, root: &Path) -> Result<String, String> {
+fn runs(context: &Context, root: &Path) -> Result<String, String> {
     let program = Path::new("/usr/local/bin/animal-store");
     let root = format!("--root={}", root.display());
     let within = [CHROOT.map(str::to_owned).to_vec(), vec![root]].concat();
-    let version = place.run("dist-version", launched(program, &within).arg("--version"))?;
+    let version = context.run("dist-version", launched(program, &within).arg("--version"))?;
     let database = "sqlite:/animals.db";
-    let key = place.run(
+    let key = context.run(
         "dist-key",
         launched(program, &within).args(["key", "create", "shop", "--database", database]),
     )?;
-    let log = place.logs().join("dist-serve.err");
+    let log = context.logs().join("dist-serve.err");
     let (running, url) = Running::serve(&mut command(program, &within, "127.0.0.1:0", database), &log)?;
     let response =
         ureq::get(format!("{url}/pets")).header("Authorization", format!("Bearer {}", key.trim())).call();

@@ -8,8 +8,8 @@ use std::{env, fs};
 
 use launcher::workspace::{in_file, target, workspace};
 
-use super::{Place, empty_directory, repository};
-use crate::workspace::SPEC;
+use super::{Context, repository};
+use crate::workspace::{SPEC, copy_directory, empty_directory};
 
 /// The frozen document in the copy.
 const DESIGNED: &str = "openapi/library.yaml";
@@ -20,28 +20,28 @@ const CODE: &str = "xtask/checks/tests/documents/library.code.json";
 const SOURCES: &str = "xtask/tests/library/src";
 
 /// Runs all of them. Returns their transcripts.
-pub(super) fn run_all(place: &Place) -> Result<String, String> {
-    Ok(format!("\n{}\n{}\n{}", neovim(place)?, scaffold(place)?, scripted(place)?))
+pub(super) fn run_all(context: &Context) -> Result<String, String> {
+    Ok(format!("\n{}\n{}\n{}", neovim(context)?, scaffold(context)?, scripted(context)?))
 }
 
 /// Runs a session of Neovim. Returns its transcript.
-fn neovim(place: &Place) -> Result<String, String> {
-    let project = Project::create(place, "neovim")?;
+fn neovim(context: &Context) -> Result<String, String> {
+    let project = Project::create(context, "neovim")?;
     let mut neovim = session("design", DESIGNED);
     project.set(&mut neovim);
-    place.run("neovim", &mut neovim)
+    context.run("neovim", &mut neovim)
 }
 
 /// Runs a session of Neovim that adds an operation to a copy of this repository. Returns its transcript.
-fn scaffold(place: &Place) -> Result<String, String> {
-    let root = place.directory.join("editors").join("repository");
-    repository::copy(&target(&place.program)?, &root)?;
+fn scaffold(context: &Context) -> Result<String, String> {
+    let root = context.directory.join("editors").join("repository");
+    repository::copy(context, &target(&context.program)?, &root)?;
     let project = Project { root, server: ["cargo", "xtask", "lsp"].map(str::to_owned).into() };
     let mut neovim = session("scaffold", SPEC);
     project.set(&mut neovim);
     // The copy has its own target directory.
     neovim.env_remove("CARGO_TARGET_DIR").current_dir(&project.root);
-    place.run("scaffold", &mut neovim)
+    context.run("scaffold", &mut neovim)
 }
 
 /// Returns a command that runs a session of Neovim with a document.
@@ -55,9 +55,9 @@ fn session(name: &str, document: &str) -> Command {
 }
 
 /// Runs the scripted client. Returns its figures.
-fn scripted(place: &Place) -> Result<String, String> {
-    let project = Project::create(place, "scripted")?;
-    let mut pytest = place.python("python");
+fn scripted(context: &Context) -> Result<String, String> {
+    let project = Project::create(context, "scripted")?;
+    let mut pytest = context.python("python");
     pytest.args([
         "-m",
         "pytest",
@@ -70,7 +70,7 @@ fn scripted(place: &Place) -> Result<String, String> {
         "language_server.py",
     ]);
     project.set(&mut pytest);
-    place.run("scripted", &mut pytest)
+    context.run("scripted", &mut pytest)
 }
 
 /// A copy of the frozen project.
@@ -81,8 +81,8 @@ struct Project {
 }
 
 impl Project {
-    fn create(place: &Place, name: &str) -> Result<Self, String> {
-        let root = place.directory.join("editors").join(name);
+    fn create(context: &Context, name: &str) -> Result<Self, String> {
+        let root = context.directory.join("editors").join(name);
         empty_directory(&root)?;
         let from = workspace();
         copy(&from.join(DOCUMENT), &root.join(DESIGNED))?;
@@ -109,13 +109,4 @@ impl Project {
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     let copied = to.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::copy(from, to));
     copied.map(drop).map_err(in_file(from))
-}
-
-fn copy_directory(from: &Path, to: &Path) -> Result<(), String> {
-    for entry in fs::read_dir(from).map_err(in_file(from))? {
-        let entry = entry.map_err(in_file(from))?;
-        let (path, to) = (entry.path(), to.join(entry.file_name()));
-        if path.is_dir() { copy_directory(&path, &to)? } else { copy(&path, &to)? }
-    }
-    Ok(())
 }

@@ -72,7 +72,7 @@ pub enum Part {
 }
 
 /// A step. Returns its summary.
-type Step = fn(&Place) -> Result<String, String>;
+type Step = fn(&Context) -> Result<String, String>;
 
 impl Part {
     /// Returns the name, the installation of its packages, and the part itself.
@@ -105,11 +105,11 @@ pub fn run(parts: &[Part], versions: &[String]) -> Result<u8, String> {
     let parts = if parts.is_empty() { Part::value_variants() } else { parts };
     let begin = Instant::now();
     process::end_all_on_signals()?;
-    let place = Place::of(serve::build(false)?, versions)?;
+    let context = Context::of(serve::build(false)?, versions)?;
     let mut failed = Vec::new();
     for part in parts {
         let (name, install, work) = part.details();
-        if !(step("packages", &place, install) && step(name, &place, work)) {
+        if !(step("packages", &context, install) && step(name, &context, work)) {
             failed.push(name);
         }
     }
@@ -123,10 +123,10 @@ pub fn run(parts: &[Part], versions: &[String]) -> Result<u8, String> {
 }
 
 /// Runs a step and prints its duration. Returns whether it succeeded.
-fn step(name: &str, place: &Place, work: Step) -> bool {
+fn step(name: &str, context: &Context, work: Step) -> bool {
     println!("interop: {name}");
     let begin = Instant::now();
-    let result = work(place);
+    let result = work(context);
     let took = seconds(begin.elapsed());
     match &result {
         Ok(summary) => println!("interop: {name} took {took}: {summary}"),
@@ -136,7 +136,7 @@ fn step(name: &str, place: &Place, work: Step) -> bool {
 }
 
 /// The paths that all parts use.
-struct Place {
+struct Context {
     /// The service.
     program: PathBuf,
     /// `interop` in the target directory of the service.
@@ -147,14 +147,14 @@ struct Place {
     postgres: Vec<String>,
 }
 
-impl Place {
+impl Context {
     fn of(program: PathBuf, postgres: &[String]) -> Result<Self, String> {
         let directory = target(&program)?.join("interop");
-        let place =
+        let context =
             Self { program, directory, document: workspace().join(SPEC), postgres: postgres.to_vec() };
-        let logs = place.logs();
+        let logs = context.logs();
         fs::create_dir_all(&logs).map_err(in_file(&logs))?;
-        Ok(place)
+        Ok(context)
     }
 
     /// The directory of the output of programs.
@@ -181,7 +181,7 @@ impl Place {
         process::run(name, command, &self.logs(), LIMIT)
     }
 
-    /// Runs a program like [`Place::run`], while a new service runs whose URL and key are in its environment.
+    /// Runs a program like [`Context::run`], while a new service runs whose URL and key are in its environment.
     fn run_with_service(
         &self,
         name: &str,

@@ -15,7 +15,7 @@ pub(super) struct Mutant {
 }
 
 /// A value in a named document.
-struct Place<'b> {
+struct Target<'b> {
     name: &'b str,
     document: &'b Value,
     pointer: String,
@@ -24,21 +24,21 @@ struct Place<'b> {
 /// Returns `number` different mutants of named documents. The same seed gives the same mutants.
 pub(super) fn mutants(bases: &[(&str, Value)], number: usize, seed: u64) -> Vec<Mutant> {
     let mut random = Rng::with_seed(seed);
-    let places: Vec<_> = bases.iter().flat_map(|(name, document)| places(name, document)).collect();
+    let targets: Vec<_> = bases.iter().flat_map(|(name, document)| targets(name, document)).collect();
     let mut known = HashSet::new();
     let mut mutants = Vec::new();
-    while mutants.len() < number && !places.is_empty() {
-        let mutant = mutant(&places, &mut random);
+    while mutants.len() < number && !targets.is_empty() {
+        let mutant = mutant(&targets, &mut random);
         mutants.extend(mutant.filter(|mutant| known.insert(mutant.what.clone())));
     }
     mutants
 }
 
 /// Returns a mutant, or `None` if the chosen edit does not apply or changes nothing.
-fn mutant(places: &[Place<'_>], random: &mut Rng) -> Option<Mutant> {
-    let Place { name, document, pointer } = random.choice(places)?;
+fn mutant(targets: &[Target<'_>], random: &mut Rng) -> Option<Mutant> {
+    let Target { name, document, pointer } = random.choice(targets)?;
     let (parent, key) = pointer.rsplit_once('/')?;
-    let (new_key, new) = material(places, pointer, random)?;
+    let (new_key, new) = material(targets, pointer, random)?;
     let mut edited = (*document).clone();
     let done = if random.bool() {
         let done = format!("is `{}`", shortened(&new.to_string()));
@@ -56,7 +56,7 @@ fn unescaped(key: &str) -> String {
 }
 
 /// Returns a key and a value for an edit: unusual ones, or those of a random place, half of the time with the same key.
-fn material(places: &[Place<'_>], pointer: &str, random: &mut Rng) -> Option<(String, Value)> {
+fn material(targets: &[Target<'_>], pointer: &str, random: &mut Rng) -> Option<(String, Value)> {
     if random.bool() {
         let keys = ["unknown", "x-unknown", "$ref", "200", "2xx", "20", "600", "default", "/{id}", "a b"];
         let values = json!([null, true, 7, -1, 0.5, [], {}, "", "text", "[", "/a/{b}", "3.1.0", "#/paths"]);
@@ -64,7 +64,7 @@ fn material(places: &[Place<'_>], pointer: &str, random: &mut Rng) -> Option<(St
     }
     let key = |pointer: &str| pointer.rsplit('/').next().map(unescaped).unwrap_or_default();
     let any = random.bool();
-    let others = places.iter().filter(|other| any || key(&other.pointer) == key(pointer));
+    let others = targets.iter().filter(|other| any || key(&other.pointer) == key(pointer));
     let other = random.choice(others.collect::<Vec<_>>())?;
     Some((key(&other.pointer), other.document.pointer(&other.pointer)?.clone()))
 }
@@ -101,10 +101,10 @@ fn edit(parent: &mut Value, key: &str, new_key: String, new: Value, random: &mut
 }
 
 /// Returns all values of a document except those inside examples and extensions, which have no schema.
-fn places<'b>(name: &'b str, document: &'b Value) -> Vec<Place<'b>> {
-    let mut places = vec![Place { name, document, pointer: String::new() }];
+fn targets<'b>(name: &'b str, document: &'b Value) -> Vec<Target<'b>> {
+    let mut targets = vec![Target { name, document, pointer: String::new() }];
     let mut next = 0;
-    while let Some(Place { pointer, .. }) = places.get(next) {
+    while let Some(Target { pointer, .. }) = targets.get(next) {
         let keys: Vec<String> = match document.pointer(pointer) {
             Some(Value::Object(entries)) => entries.keys().cloned().collect(),
             Some(Value::Array(items)) => (0..items.len()).map(|number| number.to_string()).collect(),
@@ -112,9 +112,9 @@ fn places<'b>(name: &'b str, document: &'b Value) -> Vec<Place<'b>> {
         };
         let keys = keys.iter().filter(|key| !key.starts_with("x-") && *key != "example" && *key != "value");
         let below = keys.map(|key| format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")));
-        let below: Vec<_> = below.map(|pointer| Place { name, document, pointer }).collect();
-        places.extend(below);
+        let below: Vec<_> = below.map(|pointer| Target { name, document, pointer }).collect();
+        targets.extend(below);
         next += 1;
     }
-    places
+    targets
 }

@@ -18,16 +18,16 @@ use regex::Regex;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::Place;
+use super::Context;
 
 /// The test binaries that start servers.
 const BINARIES: [&str; 3] = ["store", "http_postgres", "process"];
 
-/// Runs the tests on each version that `place` chooses, and prints a table.
-pub(super) fn run_all(place: &Place) -> Result<String, String> {
-    let pins = place.directory.join("postgres/package.json");
+/// Runs the tests on each version that `context` chooses, and prints a table.
+pub(super) fn run_all(context: &Context) -> Result<String, String> {
+    let pins = context.directory.join("postgres/package.json");
     let pins = fs::read_to_string(&pins).map_err(in_file(&pins))?;
-    let versions = chosen(&pins, &place.postgres)?;
+    let versions = chosen(&pins, &context.postgres)?;
     // The tests themselves have a time limit. Compiled like this, cargo uses what `cargo xtask ci` has built.
     let mut build = with_clippy(cargo(&["test", "--quiet", "--workspace", "--no-run"]))?;
     if !status(build.args(BINARIES.iter().flat_map(|binary| ["--test", binary])))?.success() {
@@ -36,7 +36,7 @@ pub(super) fn run_all(place: &Place) -> Result<String, String> {
     let (mut rows, mut failed) = (String::new(), Vec::new());
     for version in &versions {
         let begin = Instant::now();
-        let (exact, result) = match test(place, version) {
+        let (exact, result) = match test(context, version) {
             Ok((exact, passed)) => (exact, passed.to_string()),
             Err(problem) => {
                 eprintln!("{problem}\ninterop: failed on PostgreSQL {version}");
@@ -72,8 +72,8 @@ pub fn chosen(pins: &str, wanted: &[String]) -> Result<Vec<String>, String> {
 }
 
 /// Runs the tests on one version. Returns the exact version and the number of tests that passed.
-fn test(place: &Place, version: &str) -> Result<(String, u64), String> {
-    let server = place.directory.join(format!("postgres/node_modules/postgres-{version}/native"));
+fn test(context: &Context, version: &str) -> Result<(String, u64), String> {
+    let server = context.directory.join(format!("postgres/node_modules/postgres-{version}/native"));
     let (server, _copy) = reachable(&server)?;
     let programs = server.join("bin");
     let printed = output(Command::new(programs.join("postgres")).arg("--version"))?;
@@ -85,7 +85,8 @@ fn test(place: &Place, version: &str) -> Result<(String, u64), String> {
     // Most tests wait, so the processor has time for those of the others.
     let passed = thread::scope(|scope| {
         let programs = &programs;
-        let running = BINARIES.map(|binary| scope.spawn(move || run_binary(place, binary, programs, exact)));
+        let running =
+            BINARIES.map(|binary| scope.spawn(move || run_binary(context, binary, programs, exact)));
         let counts = running.map(|binary| binary.join().map_err(|_| "a thread that ran tests ended")?);
         counts.into_iter().sum::<Result<u64, String>>()
     })?;
@@ -93,13 +94,13 @@ fn test(place: &Place, version: &str) -> Result<(String, u64), String> {
 }
 
 /// Runs those tests of a binary that need PostgreSQL. Returns the number of tests that passed.
-fn run_binary(place: &Place, binary: &str, programs: &Path, exact: &str) -> Result<u64, String> {
+fn run_binary(context: &Context, binary: &str, programs: &Path, exact: &str) -> Result<u64, String> {
     let mut command = with_clippy(cargo(&["test", "--quiet", "--workspace", "--test", binary, "--"]))?;
     command.args(modules(&workspace().join("tests").join(binary))?);
     // With the second variable, tests are not skipped.
     command.env("STORE_TESTS_POSTGRES", programs).env("STORE_TESTS_REQUIRE_POSTGRES", "1");
     let begin = Instant::now();
-    let printed = place.run(&format!("postgres-{exact}-{binary}"), &mut command)?;
+    let printed = context.run(&format!("postgres-{exact}-{binary}"), &mut command)?;
     let count = count_passed(&printed)?;
     println!("interop: {binary} on PostgreSQL {exact}: {count} tests in {}", seconds(begin.elapsed()));
     Ok(count)

@@ -12,7 +12,7 @@ use launcher::process::output;
 use launcher::workspace::{in_file, workspace};
 use serde_json::{Value, json};
 
-use super::Place;
+use super::Context;
 use crate::workspace::empty_directory;
 
 /// The only finding that is accepted: the project has no web page that the reports could name.
@@ -44,20 +44,20 @@ const REPORTS: [(&str, &[&str]); 6] = [
 ];
 
 /// Checks all reports.
-pub(super) fn run_all(place: &Place) -> Result<String, String> {
-    let directory = place.directory.join("sarif");
+pub(super) fn run_all(context: &Context) -> Result<String, String> {
+    let directory = context.directory.join("sarif");
     empty_directory(&directory)?;
-    let tool = executable(place)?;
+    let tool = executable(context)?;
     let mut number = 0;
     for (name, arguments) in REPORTS {
         let report = report(arguments)?;
         number += report["runs"][0]["results"].as_array().map_or(0, Vec::len);
-        let problems = validate(place, &tool, &directory, name, &report)?;
+        let problems = validate(context, &tool, &directory, name, &report)?;
         if !problems.is_empty() {
             return Err(format!("SARIF of `{}`:\n{}", arguments.join(" "), problems.join("\n")));
         }
         controls(&report).into_iter().try_for_each(|(what, control)| {
-            let problems = validate(place, &tool, &directory, &format!("{name}-control"), &control)?;
+            let problems = validate(context, &tool, &directory, &format!("{name}-control"), &control)?;
             match problems.is_empty() {
                 true => Err(format!("SARIF Multitool accepts a report with {what}")),
                 false => Ok(()),
@@ -94,7 +94,7 @@ fn report(arguments: &[&str]) -> Result<Value, String> {
 
 /// Returns what the tool finds in a report.
 fn validate(
-    place: &Place,
+    context: &Context,
     tool: &Path,
     directory: &Path,
     name: &str,
@@ -107,7 +107,7 @@ fn validate(
     command.arg("validate").arg(&file).args(["--rule-kind", "Sarif;Ghas", "--level", "Error;Warning"]);
     command.arg("--output").arg(&found).args(["--log", "ForceOverwrite"]);
     // The runtime of the tool needs no library of languages then.
-    place.run("sarif", command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1"))?;
+    context.run("sarif", command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1"))?;
     let text = fs::read_to_string(&found).map_err(in_file(&found))?;
     let found: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(in_file(&found))?;
     let results = found["runs"][0]["results"].as_array().into_iter().flatten();
@@ -116,8 +116,9 @@ fn validate(
 }
 
 /// Returns the program, which npm installs without the permission to run it.
-fn executable(place: &Place) -> Result<PathBuf, String> {
-    let program = place.directory.join("node/node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool");
+fn executable(context: &Context) -> Result<PathBuf, String> {
+    let program =
+        context.directory.join("node/node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).map_err(in_file(&program))?;
     Ok(program)
 }

@@ -8,22 +8,22 @@ use std::fs;
 use launcher::workspace::in_file;
 use serde_json::Value;
 
-use super::Place;
+use super::Context;
 
 /// The minimum number of cases of a complete run.
 const CASES: u64 = 3000;
 const PHASES: [&str; 4] = ["examples", "coverage", "fuzzing", "stateful"];
 
 /// Runs Schemathesis.
-pub(super) fn run_all(place: &Place) -> Result<String, String> {
-    let file = place.directory.join("logs/schemathesis.json");
-    place.run_with_service("schemathesis", |service| {
-        let mut command = place.python("st");
-        command.args(["--config-file", "schemathesis.toml", "run"]).arg(&place.document);
+pub(super) fn run_all(context: &Context) -> Result<String, String> {
+    let file = context.directory.join("logs/schemathesis.json");
+    context.run_with_service("schemathesis", |service| {
+        let mut command = context.python("st");
+        command.args(["--config-file", "schemathesis.toml", "run"]).arg(&context.document);
         command
             .args(["--url", &service.url, "--no-color", "--report", "json", "--report-json-path"])
             .arg(&file);
-        command.env("PYTHONPATH", place.directory.join("python"));
+        command.env("PYTHONPATH", context.directory.join("python"));
         Ok(command)
     })?;
     let report = fs::read(&file).map_err(in_file(&file))?;

@@ -16,7 +16,7 @@ use regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Place;
+use super::Context;
 use super::mutants::{Mutant, mutants};
 use crate::release::errors;
 
@@ -45,8 +45,8 @@ struct Explained {
 }
 
 /// Checks all mutants with both tools.
-pub(super) fn run_all(place: &Place) -> Result<String, String> {
-    let file = place.directory.join("python/disagreements.toml");
+pub(super) fn run_all(context: &Context) -> Result<String, String> {
+    let file = context.directory.join("python/disagreements.toml");
     let table = fs::read_to_string(&file).map_err(in_file(&file))?;
     // By the tool that alone finds an error: `lint` or `validator`.
     let table: BTreeMap<String, Vec<Explained>> = toml::from_str(&table).map_err(in_file(&file))?;
@@ -56,7 +56,7 @@ pub(super) fn run_all(place: &Place) -> Result<String, String> {
     let mutants: Vec<_> = unchanged.chain(mutants(&bases, MUTANTS, SEED)).collect();
     let (mut valid, mut invalid) = (0, 0);
     let (mut explained, mut disagreements) = (BTreeMap::<_, usize>::new(), Vec::new());
-    for (mutant, theirs) in mutants.iter().zip(validator_errors(place, &mutants)?) {
+    for (mutant, theirs) in mutants.iter().zip(validator_errors(context, &mutants)?) {
         let ours = lint_errors(mutant);
         if ours.is_empty() == theirs.is_empty() {
             *(if ours.is_empty() { &mut valid } else { &mut invalid }) += 1;
@@ -112,12 +112,12 @@ fn lint_errors(mutant: &Mutant) -> Vec<String> {
 }
 
 /// Returns the errors that openapi-spec-validator finds in each mutant.
-fn validator_errors(place: &Place, mutants: &[Mutant]) -> Result<Vec<Vec<String>>, String> {
-    let input = place.directory.join("logs/mutants.jsonl");
+fn validator_errors(context: &Context, mutants: &[Mutant]) -> Result<Vec<Vec<String>>, String> {
+    let input = context.directory.join("logs/mutants.jsonl");
     let lines: String = mutants.iter().map(|mutant| format!("{}\n", mutant.text)).collect();
     fs::write(&input, lines).map_err(in_file(&input))?;
-    let mut validator = place.python("python");
-    let printed = place.run("validity", validator.arg("validity.py").arg(&input))?;
+    let mut validator = context.python("python");
+    let printed = context.run("validity", validator.arg("validity.py").arg(&input))?;
     let found: Result<Vec<_>, _> = printed.lines().map(serde_json::from_str).collect();
     let found = found.ok().filter(|found| found.len() == mutants.len());
     found.ok_or_else(|| "validity.py did not print one line of JSON per document".to_owned())

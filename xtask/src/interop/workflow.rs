@@ -8,7 +8,7 @@ use std::fs;
 use launcher::workspace::{in_file, workspace};
 use regex::Regex;
 
-use super::Place;
+use super::Context;
 
 const WORKFLOW: &str = ".github/workflows/ci.yml";
 const ACTION: &str = ".github/actions/contract/action.yml";
@@ -30,19 +30,20 @@ const SCHEMA_OF_ACTIONS: Tool = ("check-jsonschema", &["--builtin-schema", "vend
 const ZIZMOR: Tool = ("zizmor", &["--offline", "--no-progress", "--persona", "pedantic"]);
 
 /// Checks both files with both tools.
-pub(super) fn run_all(place: &Place) -> Result<String, String> {
+pub(super) fn run_all(context: &Context) -> Result<String, String> {
     for ((name, arguments), file, old, new) in CHECKS {
         let path = workspace().join(file);
         let text = fs::read_to_string(&path).map_err(in_file(&path))?;
-        place.run(name, place.python(name).args(arguments).arg(&path))?;
+        context.run(name, context.python(name).args(arguments).arg(&path))?;
         let old = Regex::new(old).map_err(|error| error.to_string())?;
         if !old.is_match(&text) {
             return Err(format!("{file} does not contain `{old}`, which the control changes"));
         }
         // The name tells zizmor an action from a workflow.
-        let control = place.directory.join(path.file_name().unwrap_or_default());
+        let control = context.directory.join(path.file_name().unwrap_or_default());
         fs::write(&control, old.replace(&text, new).as_bytes()).map_err(in_file(&control))?;
-        if place.run(&format!("{name}-control"), place.python(name).args(arguments).arg(&control)).is_ok() {
+        if context.run(&format!("{name}-control"), context.python(name).args(arguments).arg(&control)).is_ok()
+        {
             return Err(format!("{name} accepts {file} with `{new}`"));
         }
     }

@@ -43,9 +43,6 @@ pub struct Arguments {
     /// Write nothing; check that every release is valid, unchanged and has the right version.
     #[arg(long)]
     pub verify: bool,
-    /// The date of the release, as YYYY-MM-DD [default: today, UTC].
-    #[arg(long, value_name = "DATE")]
-    pub date: Option<Date>,
 }
 
 /// Runs the command. Returns the exit status: 0 for success, 1 for a refused release or a failed verification, 2 for a
@@ -59,7 +56,7 @@ pub fn run(arguments: &Arguments, today: Date) -> Result<u8, String> {
     if arguments.verify {
         return Ok(verify::run(&root, &code, today));
     }
-    Ok(match release(&root, &code, arguments.date.unwrap_or(today)) {
+    Ok(match release(&root, &code, today) {
         Ok(version) => {
             println!(
                 "released {version}: {RELEASED}/{version}.yaml, .json and .changes.json, {SUMS}, {CHANGELOG}"

@@ -53,9 +53,9 @@ struct Row {
 
 /// Injects the faults and prints the table. `short` selects two of them, `only` those whose name contains it. Returns the
 /// exit status.
-pub(super) fn run(short: bool, only: Option<&str>, release: bool) -> Result<u8, String> {
+pub(super) fn run(short: bool, only: Option<&str>) -> Result<u8, String> {
     let begin = Instant::now();
-    let service = serve::build(release)?;
+    let service = serve::build(false)?;
     let home = Home::new()?;
     let programs = Programs::install(&home, &service, &target(&service)?)?;
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();

@@ -11,7 +11,7 @@ use std::time::Duration;
 use launcher::workspace::in_file;
 
 use super::home::Home;
-use crate::python;
+use crate::packages;
 
 /// The pinned packages with their hashes.
 const REQUIREMENTS: &str = include_str!("requirements.txt");
@@ -36,7 +36,7 @@ impl Programs {
         let others = ["pg_basebackup", "pg_controldata", "pg_isready", "pg_rewind"];
         let postgres = crate::bench::seed::cluster::programs(&others).ok_or("PostgreSQL is not installed")?;
         let python = python(home)?;
-        let installed = packages(&python, &target.join("cluster"))?;
+        let installed = installed(&python, &target.join("cluster"))?;
         let packages = home.copy(&installed, "python")?;
         let service = home.copy(service, "animal-store")?;
         Ok(Self { python, packages, postgres, service })
@@ -69,20 +69,15 @@ fn python(home: &Home) -> Result<PathBuf, String> {
 }
 
 /// Returns the directory of the installed packages.
-fn packages(python: &Path, directory: &Path) -> Result<PathBuf, String> {
+fn installed(python: &Path, directory: &Path) -> Result<PathBuf, String> {
     fs::create_dir_all(directory).map_err(in_file(directory))?;
-    let (venv, stamp, requirements) =
-        (directory.join("venv"), directory.join("installed"), directory.join("requirements.txt"));
-    let wanted = format!("{}\n{}\n{REQUIREMENTS}", python.display(), directory.display());
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        return site_packages(&venv);
-    }
-    // Without the stamp, an interrupted installation is repeated.
-    let _ = fs::remove_file(&stamp);
-    fs::write(&requirements, REQUIREMENTS).map_err(in_file(&requirements))?;
-    println!("faults: installing Patroni and etcd into {}", directory.display());
-    python::install(python, &venv, &requirements, directory, LIMIT)?;
-    fs::write(&stamp, wanted).map_err(in_file(&stamp))?;
+    let (venv, requirements) = (directory.join("venv"), directory.join("requirements.txt"));
+    let pins = format!("{}\n{REQUIREMENTS}", python.display());
+    packages::once(directory, &pins, "venv", || {
+        fs::write(&requirements, REQUIREMENTS).map_err(in_file(&requirements))?;
+        println!("faults: installing Patroni and etcd into {}", directory.display());
+        packages::python(python, &venv, &requirements, directory, LIMIT)
+    })?;
     site_packages(&venv)
 }
 
