@@ -1,6 +1,5 @@
 //! Mentions in descriptions and summaries.
 
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use document::finding::shortened;
@@ -22,23 +21,16 @@ const ONE_WORD: &str = "\
     Accept Age Allow Authorization Connection Cookie Date Deprecation ETag Expect Expires Forwarded From \
     Host Link Location Origin Prefer Range Referer Server Sunset Trailer Upgrade Vary Via Warning";
 
-/// Words that may follow a status code. Before any other word, the number is treated as a count.
-const AFTER: &str = "\
-    a an and answer answers are as because belong belongs but by error errors even for from has if in \
-    instead is it means on once or response responses says so status tells than that the then to unless \
-    until when whenever where which while with without";
-
-/// Words that may precede a status code. After other words, such as `item` or `page`, a number is not a status
-/// code.
-const BEFORE: &str = "\
-    a also an and answer answered answering answers any as be by code each either every for from get \
-    gets given http if into is it means no not of on one only or receives response return returned \
-    returning returns say says see send sends sent status statuses the this when while with without";
-
 static OPERATIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"\b(GET|PUT|POST|DELETE|OPTIONS|HEAD|PATCH|TRACE) (/[^\s`'")\]>,;?]*)"#).ok()
 });
-static NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b[1-5][0-9][0-9]\b").ok());
+/// A number after a word for a status, in backticks or in a cell of a table. A noun after it makes it a count.
+static STATUSES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let before = r"\b(?:answers?|answered|code|gets?|gives|returns?|returned|status) |`|\| *";
+    let after =
+        r"[`.;:)|]|,\s|\s*(?:$|\|)|\s+(?:an?|and|because|for|if|or|unless|until|when|while|with|without)\b";
+    Regex::new(&format!("(?im)(?:{before})([1-5][0-9][0-9])(?:{after})")).ok()
+});
 /// Two words or more in lower case, with underscores between.
 static SNAKE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[a-z0-9]+(_[a-z0-9]+)+$").ok());
 static CODE_SPANS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`[A-Za-z][A-Za-z0-9_-]*`").ok());
@@ -67,10 +59,8 @@ fn operations(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
 
 fn statuses(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
     let operation = prose.owner.within(Kind::Operation);
-    for number in NUMBERS.iter().flat_map(|regex| regex.find_iter(prose.text)) {
-        if !is_status(prose.text, &number.range()) {
-            continue;
-        }
+    for number in STATUSES.iter().flat_map(|regex| regex.captures_iter(prose.text)) {
+        let Some(number) = number.get(1).filter(|number| is_assigned(number.as_str())) else { continue };
         let status = number.as_str();
         let has = |key: &str| match operation {
             Some(own) => own.get("responses").is_some_and(|responses| responses.get(key).is_some()),
@@ -85,31 +75,8 @@ fn statuses(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
     }
 }
 
-/// Whether a number of three digits is a status code, judged by the words around it.
-fn is_status(text: &str, number: &Range<usize>) -> bool {
-    let assigned = text[number.clone()].parse().ok().and_then(|code| StatusCode::from_u16(code).ok());
-    if assigned.is_none_or(|status| status.canonical_reason().is_none()) {
-        return false;
-    }
-    let is_word = |character: char| character.is_alphanumeric() || character == '_';
-    let before = text[..number.start].trim_end_matches('`');
-    let previous = before.trim_end();
-    let word = previous.rsplit(|character| !is_word(character)).next().unwrap_or_default();
-    let fits_before = match (previous.len() < before.len(), word) {
-        (true, "") => true,
-        (true, word) => BEFORE.split(' ').any(|known| known.eq_ignore_ascii_case(word)),
-        (false, _) => before.is_empty() || before.ends_with(['(', '|', '"', '\'']),
-    };
-    let after = text[number.end..].trim_start_matches('`');
-    let next = after.trim_start();
-    let word = next.split(|character| !is_word(character)).next().unwrap_or_default();
-    let fits_after = if next.len() < after.len() {
-        word.is_empty() || AFTER.split(' ').any(|known| known == word)
-    } else {
-        // Not part of a longer number.
-        !after.starts_with(['-', '.', ',', ':', '/']) || !after[1..].starts_with(|c: char| c.is_ascii_digit())
-    };
-    fits_before && fits_after
+fn is_assigned(status: &str) -> bool {
+    StatusCode::from_bytes(status.as_bytes()).is_ok_and(|status| status.canonical_reason().is_some())
 }
 
 fn words(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
