@@ -35,37 +35,30 @@ pub struct Difference {
 /// Compares measured figures with the committed ones.
 pub fn compare(committed: &Table, measured: &Table) -> Difference {
     let mut difference = Difference::default();
-    for (row, old) in committed {
-        let Some(new) = measured.get(row) else {
-            difference.missing.push(format!("{row}: in the committed table, but was not measured"));
+    for (row, new) in measured {
+        let Some(old) = committed.get(row) else {
+            difference.missing.push(format!("{row}: was measured, but is not in the committed table"));
             continue;
         };
         let figures =
             [("user instructions", old.user, new.user), ("allocations", old.allocations, new.allocations)];
-        for (what, old, new) in figures {
-            if new > old * LIMIT {
-                let percent = (new / old - 1.0) * 100.0;
-                difference.worse.push(format!("{row}: {new} {what} instead of {old}, {percent:.1}% more"));
-            }
+        for (what, old, new) in figures.into_iter().filter(|(_, old, new)| *new > old * LIMIT) {
+            let percent = (new / old - 1.0) * 100.0;
+            difference.worse.push(format!("{row}: {new} {what} instead of {old}, {percent:.1}% more"));
         }
     }
-    let added = measured.keys().filter(|row| !committed.contains_key(*row));
-    difference
-        .missing
-        .extend(added.map(|row| format!("{row}: was measured, but is not in the committed table")));
+    let gone = committed.keys().filter(|row| !measured.contains_key(*row));
+    difference.missing.extend(gone.map(|row| format!("{row}: in the committed table, but was not measured")));
     difference
 }
 
-/// Reads a table. Returns `None` if there is no file.
+/// Reads a table.
 ///
 /// # Errors
 /// A message, if the file cannot be read.
-pub fn read(file: &Path) -> Result<Option<Table>, String> {
-    if !file.exists() {
-        return Ok(None);
-    }
+pub fn read(file: &Path) -> Result<Table, String> {
     let text = fs::read_to_string(file).map_err(in_file(file))?;
-    toml::from_str(&text).map(Some).map_err(in_file(file))
+    toml::from_str(&text).map_err(in_file(file))
 }
 
 /// Writes a table.

@@ -11,7 +11,6 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use launcher::process::output;
 use launcher::serve;
 use launcher::workspace::in_file;
 use tokio::runtime::Runtime;
@@ -140,19 +139,9 @@ impl Service {
         let directory = &plan.directory;
         super::empty_directory(directory)?;
         let database = format!("sqlite:{}", directory.join("animals.db").display());
-        let created =
-            output(Command::new(program).args(["key", "create", "bench", "--database", &database]))?;
-        let key = String::from_utf8_lossy(&created.stdout).trim().to_owned();
-        let mut command = Command::new(program);
-        command.args([
-            "serve",
-            "--bind",
-            "127.0.0.1:0",
-            "--ops-bind",
-            "127.0.0.1:0",
-            "--database",
-            &database,
-        ]);
+        let key = serve::create_key(program, "bench", &database)?;
+        let mut command = serve::command(program, &[], "127.0.0.1:0", &database);
+        command.args(["--ops-bind", "127.0.0.1:0"]);
         let trust = if tls { Some(certificate(directory, &mut command)?) } else { None };
         let log = directory.join("service.log");
         let (running, url) = Running::serve(&mut command, &log)?;

@@ -17,7 +17,7 @@ use std::path::Path;
 use checks::report;
 use document::finding::{Finding, Location, Subject};
 
-use index::Index;
+use index::{Index, Spot};
 use reader::Reader;
 use syn::visit::Visit;
 
@@ -80,14 +80,15 @@ impl Sources {
 
     /// Returns the Rust code that a finding contradicts. `None` if the finding does not concern the code.
     pub fn locate(&self, finding: &Finding) -> Option<Location> {
-        let spot = locate::locate(&self.index, finding)?;
-        let file = self.files.get(spot.file)?;
-        Some(Location { file: file.clone(), span: spot.span, ..Location::default() })
+        self.location(locate::locate(&self.index, finding)?)
     }
 
     /// Returns the Rust code of an object of the document. `None` if it has no code of its own.
     pub fn place(&self, subject: &Subject) -> Option<Location> {
-        let spot = locate::place(&self.index, subject)?;
+        self.location(locate::place(&self.index, subject)?)
+    }
+
+    fn location(&self, spot: Spot) -> Option<Location> {
         let file = self.files.get(spot.file)?;
         Some(Location { file: file.clone(), span: spot.span, ..Location::default() })
     }
