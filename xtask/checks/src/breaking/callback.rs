@@ -14,62 +14,27 @@ use super::place::At;
 use super::rules::{self, ChangeRule};
 use super::unknown;
 
+macro_rules! reversed {
+    ($($reversed:ident: $($rule:ident)+;)*) => {
+        [$((&rules::$reversed, &[$(&rules::$rule),+] as &[&ChangeRule])),*]
+    };
+}
+
 /// The rules about callbacks, each with the rules about operations that it replaces.
-static REVERSED: [(&ChangeRule, &[&ChangeRule]); 4] = [
-    (
-        &rules::CALLBACK_REQUEST_INCOMPATIBLE,
-        &[
-            &rules::PARAMETER_REMOVED,
-            &rules::PARAMETER_REMOVED_BEFORE_SUNSET,
-            &rules::PARAMETER_MOVED,
-            &rules::PARAMETER_OPTIONAL,
-            &rules::PARAMETER_SERIALIZATION,
-            &rules::PARAMETER_SPELLING_WIDENED,
-            &rules::BODY_REMOVED,
-            &rules::BODY_OPTIONAL,
-            &rules::REQUEST_MEDIA_ADDED,
-            &rules::ENCODING_CHANGED,
-            &rules::ENCODING_WIDENED,
-        ],
-    ),
-    (
-        &rules::CALLBACK_REQUEST_CHANGED,
-        &[
-            &rules::PARAMETER_ADDED_REQUIRED,
-            &rules::PARAMETER_ADDED_OPTIONAL,
-            &rules::PATH_PARAMETER_ADDED,
-            &rules::PARAMETER_REMOVED_DEPRECATED,
-            &rules::PARAMETER_REQUIRED,
-            &rules::PARAMETER_SPELLING_NARROWED,
-            &rules::BODY_ADDED_REQUIRED,
-            &rules::BODY_ADDED_OPTIONAL,
-            &rules::BODY_REQUIRED,
-            &rules::REQUEST_MEDIA_REMOVED,
-        ],
-    ),
-    (
-        &rules::CALLBACK_REPLY_INCOMPATIBLE,
-        &[
-            &rules::SUCCESS_REMOVED,
-            &rules::RESPONSE_MEDIA_REMOVED,
-            &rules::HEADER_REQUIRED,
-            &rules::HEADER_SERIALIZATION,
-        ],
-    ),
-    (
-        &rules::CALLBACK_REPLY_CHANGED,
-        &[
-            &rules::SUCCESS_ADDED,
-            &rules::FAILURE_ADDED,
-            &rules::FAILURE_REMOVED,
-            &rules::RESPONSE_MEDIA_ADDED,
-            &rules::HEADER_ADDED,
-            &rules::HEADER_OPTIONAL,
-            &rules::HEADER_REMOVED_REQUIRED,
-            &rules::HEADER_REMOVED_OPTIONAL,
-        ],
-    ),
-];
+static REVERSED: [(&ChangeRule, &[&ChangeRule]); 4] = reversed! {
+    CALLBACK_REQUEST_INCOMPATIBLE:
+        PARAMETER_REMOVED PARAMETER_REMOVED_BEFORE_SUNSET PARAMETER_MOVED PARAMETER_OPTIONAL PARAMETER_SERIALIZATION
+        PARAMETER_SPELLING_WIDENED BODY_REMOVED BODY_OPTIONAL REQUEST_MEDIA_ADDED ENCODING_CHANGED ENCODING_WIDENED;
+    CALLBACK_REQUEST_CHANGED:
+        PARAMETER_ADDED_REQUIRED PARAMETER_ADDED_OPTIONAL PATH_PARAMETER_ADDED PARAMETER_REMOVED_DEPRECATED
+        PARAMETER_REQUIRED PARAMETER_SPELLING_NARROWED BODY_ADDED_REQUIRED BODY_ADDED_OPTIONAL BODY_REQUIRED
+        REQUEST_MEDIA_REMOVED;
+    CALLBACK_REPLY_INCOMPATIBLE:
+        SUCCESS_REMOVED RESPONSE_MEDIA_REMOVED HEADER_REQUIRED HEADER_SERIALIZATION;
+    CALLBACK_REPLY_CHANGED:
+        SUCCESS_ADDED FAILURE_ADDED FAILURE_REMOVED RESPONSE_MEDIA_ADDED HEADER_ADDED HEADER_OPTIONAL
+        HEADER_REMOVED_REQUIRED HEADER_REMOVED_OPTIONAL;
+};
 
 /// Returns the rule about callbacks that replaces a rule about operations.
 pub(super) fn reversed(rule: &'static ChangeRule) -> &'static ChangeRule {

@@ -61,9 +61,7 @@ impl Reported {
 
     /// Whether a change was found at a keyword of an object, or below it.
     fn is_at(&self, side: Side, object: &Object<'_>, keyword: &str) -> bool {
-        let mut at = object.pointer();
-        pointer::push(&mut at, keyword);
-        self.is_within(side, &at)
+        self.is_within(side, &pointer::below(object.pointer(), keyword))
     }
 
     /// Whether a change was found of an object as a whole.

@@ -113,21 +113,14 @@ impl Comparison<'_> {
 
     /// Whether the place under this key of an object cannot be compared.
     fn is_unclear(&self, object: Object<'_>, key: &str) -> bool {
-        !self.unclear.is_empty() && self.unclear.contains(&below(object, key))
+        !self.unclear.is_empty() && self.unclear.contains(&pointer::below(object.pointer(), key))
     }
 
     /// Whether an item of this list cannot be compared. It may be the one that seems to be missing.
     fn has_unclear_item(&self, object: Object<'_>, key: &str) -> bool {
-        let list = below(object, key) + "/";
+        let list = pointer::below(object.pointer(), key) + "/";
         self.unclear.iter().any(|pointer| pointer.starts_with(&list))
     }
-}
-
-/// The pointer of a key of an object.
-fn below(object: Object<'_>, key: &str) -> String {
-    let mut pointer = object.pointer();
-    pointer::push(&mut pointer, key);
-    pointer
 }
 
 /// Merges equal findings about the same place, and keeps the operations of all of them.

@@ -116,11 +116,7 @@ impl Comparison<'_> {
     ) -> Vec<(Named<'a>, Named<'a>)> {
         let subject = &pair.subject;
         let (only_written, only_coded) = rules::one_sided(word, pair.written.kind());
-        coded.retain(|named| {
-            let mut pointer = at.pointer.clone();
-            pointer::push(&mut pointer, &named.name);
-            !self.unclear.contains(&pointer)
-        });
+        coded.retain(|named| !self.unclear.contains(&pointer::below(&at.pointer, &named.name)));
         written.retain(|named| !self.unclear.contains(&named.spot().pointer));
         let names: HashSet<String> = written.iter().map(Named::folded).collect();
         let mut missing: Vec<&Named<'a>> =

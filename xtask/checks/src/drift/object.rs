@@ -2,12 +2,13 @@
 
 use document::finding::shortened;
 use document::openapi::{Keys, Kind, METHODS, Object, PathItem, Shape, shapes};
+use document::pointer;
 use document::repair::Repair;
 
 use super::names::{Named, nearest};
 use super::rules::UNKNOWN_KEYWORD;
 use super::tolerated::tolerates;
-use super::{Comparison, Pair, below, keyword};
+use super::{Comparison, Pair, keyword};
 
 impl Comparison<'_> {
     /// Compares two objects that are not references.
@@ -134,7 +135,7 @@ impl Comparison<'_> {
             let meant = nearest(&entry.key, lacking.filter(|keyword| !written.has(keyword)));
             let fix = match meant {
                 Some(meant) => {
-                    self.unclear.insert(below(*written, meant));
+                    self.unclear.insert(pointer::below(written.pointer(), meant));
                     format!("Write `{meant}`, which the code has.")
                 }
                 None => shapes::instead_of(kind, &entry.key),

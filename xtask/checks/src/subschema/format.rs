@@ -9,6 +9,11 @@ use super::shape::{Count, Text};
 const KNOWN: [&str; 10] =
     ["byte", "date", "date-time", "uuid", "email", "uri", "uri-reference", "hostname", "ipv4", "ipv6"];
 
+/// Whether a format applies to strings only.
+pub(super) fn applies_to_strings(format: &str) -> bool {
+    KNOWN.contains(&format) || matches!(format, "binary" | "password")
+}
+
 /// Whether a text is known to have a format.
 pub(super) fn has(format: &str, text: &str) -> bool {
     let is_valid = || {

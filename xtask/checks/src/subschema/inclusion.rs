@@ -59,13 +59,15 @@ impl Reading {
 
 /// Whether all values of a schema are values of a schema of the other document.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Question {
-    pub(super) side: Side,
-    pub(super) narrow: Conjunction,
-    pub(super) wide: Conjunction,
-    pub(super) reading: Reading,
+pub(crate) struct Question {
+    /// The document of `narrow`.
+    pub(crate) side: Side,
+    pub(crate) narrow: Conjunction,
+    /// In the other document.
+    pub(crate) wide: Conjunction,
+    pub(crate) reading: Reading,
     /// Whether a value may match several alternatives of `oneOf`.
-    pub(super) may_overlap: bool,
+    pub(crate) may_overlap: bool,
 }
 
 /// The schemas of two documents, and the questions decided so far.
@@ -101,30 +103,8 @@ impl<'a> Inclusion<'a> {
         }
     }
 
-    /// Whether it is proven that all values of `narrow`, which is in the document of this side, are values of
-    /// `wide`, which is in the other.
-    pub(crate) fn includes(
-        &mut self,
-        side: Side,
-        narrow: Conjunction,
-        wide: Conjunction,
-        reading: Reading,
-    ) -> bool {
-        self.result(Question { side, narrow, wide, reading, may_overlap: false })
-    }
-
-    /// Same as [`Self::includes`] if a value may match several alternatives of `oneOf`, in both documents.
-    pub(crate) fn includes_overlapping(
-        &mut self,
-        side: Side,
-        narrow: Conjunction,
-        wide: Conjunction,
-        reading: Reading,
-    ) -> bool {
-        self.result(Question { side, narrow, wide, reading, may_overlap: true })
-    }
-
-    fn result(&mut self, question: Question) -> bool {
+    /// Whether it is proven that all values of `narrow` are values of `wide`.
+    pub(crate) fn includes(&mut self, question: Question) -> bool {
         if self.is_unchanged(question) {
             return true;
         }
@@ -205,8 +185,15 @@ impl<'a> Inclusion<'a> {
 
     /// Whether two conjunctions have the same values, counting properties that they do not list.
     pub(crate) fn are_equal(&mut self, base: Conjunction, revision: Conjunction) -> bool {
-        self.includes(Side::Base, base, revision, Reading::Strict)
-            && self.includes(Side::Revision, revision, base, Reading::Strict)
+        let (reading, may_overlap) = (Reading::Strict, false);
+        self.includes(Question { side: Side::Base, narrow: base, wide: revision, reading, may_overlap })
+            && self.includes(Question {
+                side: Side::Revision,
+                narrow: revision,
+                wide: base,
+                reading,
+                may_overlap,
+            })
     }
 
     /// Whether a conjunction certainly has no value.

@@ -24,7 +24,7 @@ use std::rc::Rc;
 
 pub(crate) use format::is_base64;
 pub(crate) use identical::{ANNOTATIONS, are_identical};
-pub(crate) use inclusion::{Inclusion, Reading, Side};
+pub(crate) use inclusion::{Inclusion, Question, Reading, Side};
 pub(crate) use normal::range;
 use pattern::Patterns;
 pub(crate) use shape::canonical;

@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 
 use super::number::{End, Range, exact};
 use super::shape::{Array, Case, Count, Formats, Members, Shape, Text};
-use super::{ANNOTATIONS, ANY, Conjunction, NEVER, NULL, Normal, Schemas, Undecided, flattened};
+use super::{ANNOTATIONS, ANY, Conjunction, NEVER, NULL, Normal, Schemas, Undecided, flattened, format};
 
 /// The limit of alternatives of a schema.
 const MAX_CASES: usize = 200;
@@ -16,22 +16,6 @@ const MAX_CASES: usize = 200;
 const MAX_LEVELS: usize = 60;
 /// The limit of values by which a range of integers is replaced.
 const MAX_VALUES: usize = 64;
-
-/// Formats that apply to strings only.
-const OF_STRINGS: [&str; 12] = [
-    "byte",
-    "binary",
-    "date",
-    "date-time",
-    "password",
-    "email",
-    "uuid",
-    "uri",
-    "uri-reference",
-    "hostname",
-    "ipv4",
-    "ipv6",
-];
 
 impl<'a> Schemas<'a> {
     /// Returns the alternatives of a conjunction, none if no value is valid.
@@ -364,7 +348,7 @@ fn number(part: &Object<'_>, is_integer: bool) -> Shape {
         Some("int64") if is_integer => range = range.and(&Range::of_bits(64)),
         // JSON numbers are read as doubles in any case, and the widths of integers apply to integers only.
         Some("double" | "int32" | "int64") => {}
-        Some(format) if !OF_STRINGS.contains(&format) => {
+        Some(format) if !format::applies_to_strings(format) => {
             formats.insert(format.to_owned());
         }
         _ => {}

@@ -97,12 +97,9 @@ fn removed(model: &Model<'_>, at: &str) -> Option<Vec<Edit>> {
     if let Some((property, schema)) = property.and_then(|property| Some((property, property.parent()?))) {
         let required = schema.get("required").map(Node::items).unwrap_or_default();
         if let Some(number) = required.iter().position(|name| name.as_str() == Some(property.name())) {
-            let mut at = schema.pointer();
-            pointer::push(&mut at, "required");
+            let list = pointer::below(schema.pointer(), "required");
             // An empty list is not valid.
-            if required.len() > 1 {
-                pointer::push(&mut at, &number.to_string());
-            }
+            let at = if required.len() > 1 { pointer::below(list, &number.to_string()) } else { list };
             edits.push(parts::remove(text, root, &at)?);
         }
     }

@@ -44,9 +44,7 @@ pub fn mapped(model: &Model<'_>, text: &str) -> Option<String> {
         return Some(pointer.into_owned());
     }
     component(model, "schemas", text)?;
-    let mut pointer = "/components/schemas".to_owned();
-    pointer::push(&mut pointer, text);
-    Some(pointer)
+    Some(pointer::below("/components/schemas", text))
 }
 
 /// A place that refers to an object.

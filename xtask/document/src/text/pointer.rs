@@ -18,6 +18,13 @@ pub fn push(pointer: &mut String, token: &str) {
     }
 }
 
+/// Returns the pointer of what is under a token.
+pub fn below(pointer: impl Into<String>, token: &str) -> String {
+    let mut pointer = pointer.into();
+    push(&mut pointer, token);
+    pointer
+}
+
 /// Returns the index of a token in a list: decimal digits without leading zeros (section 4).
 pub fn index(token: &str) -> Option<usize> {
     let canonical = token == "0" || !token.starts_with(['0', '+']);

@@ -26,7 +26,7 @@ use super::data::difference;
 use super::place::At;
 use super::rules::{self, ChangeRule, Family, Role};
 use super::unknown;
-use crate::subschema::{Conjunction, Inclusion, Reading, Side, are_identical, flattened};
+use crate::subschema::{Conjunction, Inclusion, Question, Reading, Side, are_identical, flattened};
 
 /// How the values of two schemas differ, for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,9 +56,17 @@ impl Verdict {
         (base, revision): (&Schema<'a>, &Schema<'a>),
         role: Role,
     ) -> Self {
-        let reading = Self::reading(role);
-        let keeps = inclusion.includes(Side::Base, base.values, revision.values, reading);
-        let adds = !inclusion.includes(Side::Revision, revision.values, base.values, reading);
+        let (reading, may_overlap) = (Self::reading(role), false);
+        let (old, new) = (base.values, revision.values);
+        let keeps =
+            inclusion.includes(Question { side: Side::Base, narrow: old, wide: new, reading, may_overlap });
+        let adds = !inclusion.includes(Question {
+            side: Side::Revision,
+            narrow: new,
+            wide: old,
+            reading,
+            may_overlap,
+        });
         let (breaks, changes) = if role.is_request() { (!keeps, adds) } else { (adds, !keeps) };
         match (breaks, changes) {
             (true, _) => Self::Breaking,

@@ -1,5 +1,7 @@
 //! `type`, `format` and `nullable`: the kinds of values that are allowed.
 
+use std::cmp::Ordering::{self, Equal, Greater, Less};
+
 use document::Value;
 
 use super::composition::unions;
@@ -17,23 +19,15 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     null(cx, both, base.is_some() && revision.is_some());
     let (old_format, new_format) = (format(&both.base), format(&both.revision));
     let text = |kind: Kind<'a>| kind.map(|(text, _)| text);
-    let types = Difference::between(text(base), text(revision), |wide, narrow| {
+    let types = order(text(base), text(revision), |wide, narrow| {
         is_wider(wide, narrow) || (both.role.is_text() && wide == "string" && is_scalar(narrow))
     });
-    let formats = Difference::between(text(old_format), text(new_format), is_wider_format);
+    let formats = order(text(old_format), text(new_format), is_wider_format);
     let family = match (types, formats) {
-        (Difference::None, Difference::None) => return,
-        (Difference::Wider | Difference::None, Difference::Wider | Difference::None) => {
-            &rules::TYPE_GENERALIZED
-        }
-        (Difference::Wider, Difference::Narrower | Difference::Other)
-            if base.is_some() && revision.is_none() =>
-        {
-            &rules::TYPE_GENERALIZED
-        }
-        (Difference::Narrower | Difference::None, Difference::Narrower | Difference::None) => {
-            &rules::TYPE_SPECIALIZED
-        }
+        (Some(Equal), Some(Equal)) => return,
+        (Some(Greater | Equal), Some(Greater | Equal)) => &rules::TYPE_GENERALIZED,
+        (Some(Greater), _) if base.is_some() && revision.is_none() => &rules::TYPE_GENERALIZED,
+        (Some(Less | Equal), Some(Less | Equal)) => &rules::TYPE_SPECIALIZED,
         _ => &rules::TYPE_CHANGED,
     };
     let describe = |kind: Kind<'a>, format: Kind<'a>| match (kind, format) {
@@ -44,7 +38,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     };
     let what =
         format!("its type changed from {} to {}", describe(base, old_format), describe(revision, new_format));
-    let differs = types != Difference::None;
+    let differs = types != Some(Equal);
     let place = |kind: Kind<'a>, format: Kind<'a>| match differs {
         true => kind.map(|(_, node)| node),
         false => format.map(|(_, node)| node),
@@ -133,26 +127,19 @@ fn null<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, are_known: bool) {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Difference {
-    None,
-    Wider,
-    Narrower,
-    Other,
-}
-
-impl Difference {
-    /// Compares two names of types or formats. A missing name is wider than any name.
-    fn between(base: Option<&str>, revision: Option<&str>, wider: impl Fn(&str, &str) -> bool) -> Self {
-        match (base, revision) {
-            (None, None) => Difference::None,
-            (None, Some(_)) => Difference::Narrower,
-            (Some(_), None) => Difference::Wider,
-            (Some(base), Some(revision)) if base == revision => Difference::None,
-            (Some(base), Some(revision)) if wider(revision, base) => Difference::Wider,
-            (Some(base), Some(revision)) if wider(base, revision) => Difference::Narrower,
-            _ => Difference::Other,
-        }
+/// Compares two names of types or formats: the greater one allows more. A missing name allows more than any name.
+fn order(
+    base: Option<&str>,
+    revision: Option<&str>,
+    is_wider: impl Fn(&str, &str) -> bool,
+) -> Option<Ordering> {
+    match (base, revision) {
+        (base, revision) if base == revision => Some(Equal),
+        (_, None) => Some(Greater),
+        (None, _) => Some(Less),
+        (Some(base), Some(revision)) if is_wider(revision, base) => Some(Greater),
+        (Some(base), Some(revision)) if is_wider(base, revision) => Some(Less),
+        _ => None,
     }
 }
 

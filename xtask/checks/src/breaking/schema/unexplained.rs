@@ -7,7 +7,7 @@ use crate::breaking::comparer::{Comparer, Pair};
 use crate::breaking::data::canonical;
 use crate::breaking::place::At;
 use crate::breaking::rules;
-use crate::subschema::{ANNOTATIONS, Side};
+use crate::subschema::{ANNOTATIONS, Question, Side};
 
 pub(super) fn report(cx: &mut Comparer<'_>) {
     cx.report_unexplained(is_overlap, |cx, pair, is_overlap| {
@@ -49,9 +49,10 @@ fn is_overlap(cx: &mut Comparer<'_>, pair: Pair) -> bool {
         (cx.schema(Side::Base, pair.base).values, cx.schema(Side::Revision, pair.revision).values);
     let (side, narrow, wide) =
         if pair.role.is_request() { (Side::Base, old, new) } else { (Side::Revision, new, old) };
+    let reading = Verdict::reading(pair.role);
     pair.letter == Verdict::Breaking
         && cx.inclusion.is_decided(old, new)
-        && cx.inclusion.includes_overlapping(side, narrow, wide, Verdict::reading(pair.role))
+        && cx.inclusion.includes(Question { side, narrow, wide, reading, may_overlap: true })
 }
 
 /// Returns what excludes or allows values, where no keyword does so by itself.

@@ -109,7 +109,7 @@ impl<'a> Validator<'a> {
                 keyword => {
                     let is_excluded = keyword == "properties" && direction.excludes(part);
                     for (key, value) in applied(schema, keyword, part.name(), value) {
-                        let pointer = &below(pointer, &key);
+                        let pointer = &pointer::below(pointer, &key);
                         if is_excluded {
                             found.push(mismatch(pointer, EXCLUDED, CORRECT));
                         } else {
@@ -123,7 +123,7 @@ impl<'a> Validator<'a> {
             for (key, _) in applied(schema, "additionalProperties", "", value) {
                 let message = "is not allowed by the schema";
                 let fix = "Remove it, or add it to the schema.";
-                let mismatch = mismatch(&below(pointer, &key), message, fix);
+                let mismatch = mismatch(&pointer::below(pointer, &key), message, fix);
                 found.push(Mismatch { is_superfluous: true, ..mismatch });
             }
         }
@@ -197,13 +197,6 @@ fn applied<'v>(schema: Object<'_>, keyword: &str, name: &str, value: &'v Value) 
         }
         _ => Vec::new(),
     }
-}
-
-/// Appends a key to a JSON pointer.
-fn below(pointer: &str, key: &str) -> String {
-    let mut pointer = pointer.to_owned();
-    pointer::push(&mut pointer, key);
-    pointer
 }
 
 fn mismatch(pointer: &str, message: &str, fix: &'static str) -> Mismatch {

@@ -5,14 +5,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use document::finding::shortened;
-use document::openapi::{Id, Kind, Model, Object, Step};
+use document::openapi::{Id, Kind, Model, Object, Step, template};
 use document::repair::Repair;
 use document::rule::{Added, Findings, rules};
 use document::{Entry, Node, pointer};
 use regex::Regex;
 
 use super::schemas::property_names;
-use super::servers::names;
 use crate::lint::{Suggestions, meant_or, parameters_of};
 
 rules! {
@@ -53,7 +52,8 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     }
     for item in model.all(Kind::Callback).flat_map(|callback| callback.parts()) {
         let whole = Some(item.name()).filter(|key| key.starts_with('$'));
-        let embedded = names(item.name()).filter(|name| name.starts_with('$') && whole.is_none());
+        let embedded = template(item.name()).1.into_iter();
+        let embedded = embedded.filter(|name| name.starts_with('$') && whole.is_none());
         let is_expression = |text: &&str| EXPRESSIONS.iter().any(|regex| regex.is_match(text));
         if let Some(wrong) = whole.into_iter().chain(embedded).find(|text| !is_expression(text)) {
             let message = format!("`{}` is not a runtime expression.", shortened(wrong));

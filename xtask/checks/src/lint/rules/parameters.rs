@@ -3,11 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 
 use document::finding::shortened;
-use document::openapi::{Kind, Model, Object, Parameter, PathItem};
+use document::openapi::{Kind, Model, Object, Parameter, PathItem, template};
 use document::repair::Repair;
 use document::rule::{Findings, rules};
-
-use super::servers::names;
 
 rules! {
     PATH: Spec Error "path-params",
@@ -84,7 +82,7 @@ fn each(parameter: Object<'_>, findings: &mut Findings) {
 }
 
 fn in_path(path: PathItem<'_>, findings: &mut Findings) {
-    let in_template: BTreeSet<&str> = names(path.path()).collect();
+    let in_template = BTreeSet::from_iter(template(path.path()).1);
     let owners = path.operations().map(|operation| *operation).chain([*path]);
     for parameter in owners.flat_map(|owner| owner.children("parameters")).filter_map(Parameter::new) {
         if parameter.location() == "path" && !in_template.contains(parameter.name()) {

@@ -3,10 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use document::finding::shortened;
-use document::openapi::{Kind, Model, Object};
+use document::openapi::{self, Kind, Model, Object};
 use document::rule::{Findings, rules};
-
-use super::servers::names;
 
 rules! {
     QUERY: Recommended Error "path-not-include-query",
@@ -28,20 +26,13 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         for path in paths.parts() {
             let template = path.name();
             spelling(path, template, findings);
-            if let Some(other) = templates.insert(anonymous(template), template) {
+            if let Some(other) = templates.insert(openapi::template(template).0, template) {
                 let message =
                     format!("`{}` and `{}` are the same path.", shortened(template), shortened(other));
                 findings.add(&IDENTICAL, path.spot(), message, "Move the operations into one of them.");
             }
         }
     }
-}
-
-/// A path without the names of its parameters.
-fn anonymous(template: &str) -> String {
-    let mut parts = template.split('{');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |path, part| path + "{}" + part.split_once('}').map_or(part, |(_, rest)| rest))
 }
 
 fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) {
@@ -55,7 +46,7 @@ fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) {
             .add(&TRAILING_SLASH, path.spot(), message, "Remove the superfluous slash.")
             .rename(&single_slashes(template));
     }
-    let names: Vec<&str> = names(template).collect();
+    let (_, names) = openapi::template(template);
     let balanced = ['{', '}'].iter().all(|brace| template.matches(*brace).count() == names.len());
     let distinct = names.iter().collect::<HashSet<_>>().len() == names.len();
     if !balanced || !distinct || names.iter().any(|name| name.is_empty() || name.contains('/')) {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use document::finding::shortened;
-use document::openapi::{Kind, Model, Object};
+use document::openapi::{Kind, Model, Object, template};
 use document::repair::Repair;
 use document::rule::{Findings, rules};
 
@@ -58,16 +58,16 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 const MAX_CHOICES: usize = 5;
 
 fn variables(server: Object<'_>, url: &str, findings: &mut Findings) {
-    let in_url: HashSet<&str> = names(url).collect();
+    let (_, in_url) = template(url);
     let defined: HashSet<&str> = server.children("variables").map(|variable| variable.name()).collect();
-    for name in names(url).filter(|name| !defined.contains(name)) {
+    for name in in_url.iter().filter(|name| !defined.contains(*name)) {
         let message = format!("The variable `{{{}}}` of the server URL is not defined.", shortened(name));
         let fix = "Define it in `variables` with a `default`.";
         findings.add(&VARIABLES, server.value_spot("url"), message, fix);
     }
     for variable in server.children("variables") {
         let name = shortened(variable.name());
-        if !in_url.contains(variable.name()) {
+        if !in_url.contains(&variable.name()) {
             let message = format!("The server URL does not contain the variable `{{{name}}}`.");
             findings.add(&VARIABLES, variable.spot(), message, "Remove it, or add it to the URL.").remove();
         }
@@ -84,9 +84,4 @@ fn variables(server: Object<'_>, url: &str, findings: &mut Findings) {
             values.take(MAX_CHOICES).fold(added, |added, value| added.write(value));
         }
     }
-}
-
-/// The names in braces, in order.
-pub(crate) fn names(template: &str) -> impl Iterator<Item = &str> {
-    template.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name))
 }
