@@ -6,6 +6,7 @@ use lsp_types::{GotoDefinitionParams, GotoDefinitionResponse, Location, TextDocu
 
 use crate::documents::Document;
 use crate::place::Place;
+use crate::text::word_at;
 use crate::world::World;
 
 /// Answers `textDocument/definition`.
@@ -83,7 +84,7 @@ fn from_code(world: &World, view: &Document, offset: usize) -> Vec<Location> {
         }
         None => {
             // The name of a type or an operation that is used elsewhere stands for its declaration.
-            let name = word_at(text, saved);
+            let name = &text[word_at(text, saved, |c| c.is_alphanumeric() || c == '_')];
             let is_named = |place: &finding::Location| {
                 let text = implementation.text(&place.file).unwrap_or_default();
                 !name.is_empty() && text.get(place.span.start..place.span.end) == Some(name)
@@ -113,14 +114,4 @@ fn implemented<'a>(model: &'a Model<'a>) -> impl Iterator<Item = Object<'a>> {
         }
         _ => false,
     })
-}
-
-/// Returns the identifier at an offset, or an empty text.
-fn word_at(text: &str, offset: usize) -> &str {
-    let offset = text.floor_char_boundary(offset.min(text.len()));
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let start = text[..offset].char_indices().rev().take_while(|(_, c)| is_part(*c)).last();
-    let start = start.map_or(offset, |(start, _)| start);
-    let end = text[offset..].find(|c| !is_part(c)).map_or(text.len(), |length| offset + length);
-    &text[start..end]
 }

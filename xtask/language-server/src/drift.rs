@@ -14,7 +14,7 @@ use crate::world::World;
 #[derive(Deserialize)]
 struct Printed {
     rule: String,
-    severity: String,
+    severity: Severity,
     message: String,
     pointer: String,
     line: usize,
@@ -64,12 +64,6 @@ fn finding(printed: Printed, text: &Text, world: &World) -> Finding {
         let end = end.map_or(start, |end| text.offset_of(end.line, end.column));
         Span { start, end: end.max(start), line, column }
     };
-    let severity = match printed.severity.as_str() {
-        "info" => Severity::Info,
-        "warning" => Severity::Warning,
-        "unreadable" => Severity::Unreadable,
-        _ => Severity::Error,
-    };
     let source = printed.source.map(|source| {
         let path = world.project.root().join(&source.file);
         let code = Text::new(std::fs::read_to_string(path).unwrap_or_default());
@@ -81,7 +75,7 @@ fn finding(printed: Printed, text: &Text, world: &World) -> Finding {
     });
     Finding {
         rule: printed.rule,
-        severity,
+        severity: printed.severity,
         pointer: printed.pointer,
         span: span(text, (printed.line, printed.column), Some(printed.end)),
         message: printed.message,

@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 
 use checks::registry;
 use document::openapi::{Kind, Object, Shape};
-use document::{Span, shortened};
+use document::shortened;
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, TextDocumentPositionParams};
 
 use crate::actions::{findings, place};
 use crate::definition::{in_code, meant};
 use crate::documents::Document;
 use crate::place::Place;
+use crate::text::word_at;
 use crate::world::World;
 
 /// Answers `textDocument/hover`.
@@ -26,10 +27,10 @@ pub(crate) fn hover(world: &World, params: &HoverParams) -> Option<Hover> {
         let range = place.is_on_text().then(|| view.range(place.span));
         return (!texts.is_empty()).then(|| Hover { range, ..shown(texts.join("\n\n---\n\n")) });
     }
-    let offset = view.text.offset(*position);
-    let name = rule_at(view.text.as_str(), offset)?;
-    let text = of_rule(&view.text.as_str()[name.start..name.end])?;
-    Some(Hover { range: Some(view.text.range(name.start..name.end)), ..shown(text) })
+    let text = view.text.as_str();
+    let name = word_at(text, view.text.offset(*position), |c| c.is_alphanumeric() || "-$".contains(c));
+    let explained = of_rule(&text[name.clone()])?;
+    Some(Hover { range: Some(view.text.range(name)), ..shown(explained) })
 }
 
 fn shown(value: String) -> Hover {
@@ -186,14 +187,4 @@ pub(crate) fn of_rule(name: &str) -> Option<String> {
         let _ = write!(shown, "\n\n{line}\n\n```yaml\n{code}```");
     }
     Some(shown)
-}
-
-/// Returns the place of the name of a rule at an offset.
-fn rule_at(text: &str, offset: usize) -> Option<Span> {
-    let offset = text.floor_char_boundary(offset.min(text.len()));
-    let is_part = |c: char| c.is_alphanumeric() || c == '-' || c == '$';
-    let start = text[..offset].rfind(|c| !is_part(c)).map_or(0, |before| before + 1);
-    let start = text.ceil_char_boundary(start);
-    let end = text[offset..].find(|c| !is_part(c)).map_or(text.len(), |length| offset + length);
-    registry::find(text.get(start..end)?).map(|_| Span { start, end, line: 0, column: 0 })
 }

@@ -35,7 +35,7 @@ fn show(finding: &Finding, file: &str, text: &str, sources: &Sources) -> Ordered
     let (end_line, end_column) = end(finding.span, text);
     Ordered(vec![
         ("rule", json!(finding.rule)),
-        ("severity", json!(finding.severity.to_string())),
+        ("severity", json!(finding.severity)),
         ("message", json!(finding.message)),
         ("pointer", json!(finding.pointer)),
         ("file", json!(file)),
