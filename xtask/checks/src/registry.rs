@@ -47,8 +47,9 @@ pub fn nearest(name: &str) -> Option<&'static str> {
 pub fn table(rules: impl Iterator<Item = &'static Rule>) -> String {
     let mut table = "| rule | severity | profile | explanation | origin |\n".to_owned();
     table.push_str("| --- | --- | --- | --- | --- |\n");
-    for Rule { name, severity, profile, explanation, origin } in rules {
-        let explanation = explanation.replace('|', "\\|");
+    for rule in rules {
+        let Rule { name, profile, explanation, origin, .. } = rule;
+        let (severity, explanation) = (severity(rule), explanation.replace('|', "\\|"));
         // Writing to a string cannot fail.
         let _ = writeln!(table, "| `{name}` | {severity} | {profile} | {explanation} | {origin} |");
     }
@@ -57,7 +58,8 @@ pub fn table(rules: impl Iterator<Item = &'static Rule>) -> String {
 
 /// Describes a rule, with an example that triggers it.
 pub fn explain(rule: &Rule) -> String {
-    let Rule { name, severity, profile, explanation, origin } = rule;
+    let Rule { name, profile, explanation, origin, .. } = rule;
+    let severity = severity(rule);
     let mut text =
         format!("{name}\n\n{explanation}\n\nseverity: {severity}\nprofile: {profile}\norigin: {origin}\n");
     if let Some(example) = example(name) {
@@ -66,6 +68,12 @@ pub fn explain(rule: &Rule) -> String {
         text.push('\n');
     }
     text
+}
+
+/// The severity in the profile of a rule, and in `strict` if it differs.
+fn severity(rule: &Rule) -> String {
+    let (least, most) = (rule.severity_in(rule.profile, rule.severity), rule.severity);
+    if least == most { most.to_string() } else { format!("{least}; {most} in `strict`") }
 }
 
 /// Returns the text of the first edits in the fixture of a rule that trigger the rule.

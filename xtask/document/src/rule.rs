@@ -44,7 +44,7 @@ impl fmt::Display for Profile {
 pub struct Rule {
     /// Its name, in kebab-case; the name in Spectral or Redocly where that linter has the same rule.
     pub name: &'static str,
-    /// The severity of its findings, unless the configuration sets another.
+    /// The severity of its findings in the profile `strict`, unless the configuration sets another.
     pub severity: Severity,
     /// The smallest profile that contains it.
     pub profile: Profile,
@@ -63,6 +63,12 @@ impl Rule {
         explanation: &'static str,
     ) -> Self {
         Self { name, severity, profile: Profile::Spec, explanation, origin }
+    }
+
+    /// Returns the severity of findings with this default. Advice is an error in the profile `strict` alone.
+    pub fn severity_in(&self, profile: Profile, default: Severity) -> Severity {
+        let is_advice = self.profile > Profile::Spec && profile < Profile::Strict;
+        if is_advice { default.min(Severity::Warning) } else { default }
     }
 
     /// Returns a finding of this rule at a place, without a message.

@@ -213,12 +213,13 @@ impl Config {
     }
 
     /// Returns the severity of a rule's findings; `None` if the rule is off. A rule that is not in the registry
-    /// reports an unreadable file, and is always on.
+    /// has the default.
     pub fn severity(&self, rule: &str, default: Severity) -> Option<Severity> {
-        let in_profile = || registry::find(rule).is_none_or(|rule| rule.profile <= self.profile);
-        match self.severities.get(rule) {
-            Some(severity) => *severity,
-            None => in_profile().then_some(default),
+        match (self.severities.get(rule), registry::find(rule)) {
+            (Some(severity), _) => *severity,
+            (None, Some(rule)) if rule.profile > self.profile => None,
+            (None, Some(rule)) => Some(rule.severity_in(self.profile, default)),
+            (None, None) => Some(default),
         }
     }
 

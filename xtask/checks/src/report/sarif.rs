@@ -66,7 +66,7 @@ fn descriptor(name: &str) -> Value {
         "fullDescription": { "text": rule.explanation },
         // Four backticks, because an example could contain three.
         "help": { "text": help, "markdown": format!("````text\n{help}````\n") },
-        "defaultConfiguration": { "level": level(rule.severity) },
+        "defaultConfiguration": { "level": level(rule.severity_in(rule.profile, rule.severity)) },
         "properties": { "origin": rule.origin, "profile": rule.profile.to_string() },
     })
 }

@@ -63,7 +63,7 @@ fn the_table_has_a_row_for_each_rule() {
     let cells = |row: &str| row.matches(" | ").count();
     assert_eq!(table.lines().count(), rules().count() + 2);
     assert!(table.lines().all(|row| cells(row) == 4), "{table}");
-    let row = "| `info-contact` | error | recommended | `info` has a `contact`. | Spectral: info-contact |";
+    let row = "| `info-contact` | warning; error in `strict` | recommended | `info` has a `contact`. | Spectral: info-contact |";
     assert!(table.lines().any(|line| line == row), "{table}");
 }
 
@@ -80,7 +80,7 @@ fn each_explanation_shows_an_edit_and_the_place() {
 
         `info` has a `contact`.
 
-        severity: error
+        severity: warning; error in `strict`
         profile: recommended
         origin: Spectral: info-contact
 

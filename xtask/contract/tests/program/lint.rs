@@ -28,6 +28,23 @@ fn a_warning_is_shown_and_exits_with_0() {
     assert!(printed.contains("operation-id-verb") && printed.contains("1 warning"), "{printed}");
 }
 
+/// The smallest useful document has everything that OpenAPI requires, and none of what is recommended.
+#[test]
+fn a_new_document_has_warnings_and_no_error() {
+    let info = "openapi: 3.0.3\ninfo:\n  title: Books\n  version: 1.0.0\n";
+    let paths =
+        "paths:\n  /books:\n    get:\n      responses:\n        200:\n          description: The books.\n";
+    let text = format!("{info}{paths}");
+    let workplace = Workplace::new(&[("books.yaml", &text)]);
+    let (status, printed) = workplace.run(&["lint", "books.yaml"]);
+    assert_eq!(status, Some(0), "{printed}");
+    assert!(printed.ends_with("books.yaml: 11 warnings\n"), "{printed}");
+    let (status, printed) = workplace.run(&["lint", "books.yaml", "--profile", "strict"]);
+    assert_eq!(status, Some(1), "{printed}");
+    let (_, printed) = workplace.run(&["lint", "books.yaml", "--profile", "spec", "--fix"]);
+    assert_eq!(printed, "books.yaml: 1 fixed, no findings\n");
+}
+
 #[test]
 fn a_file_that_cannot_be_read_exits_with_2() {
     for (bytes, line) in [
