@@ -5,9 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::parallel;
 use crate::process::{cargo, output, status};
 use crate::workspace::{in_file, target, workspace};
 
+/// How many targets run at the same time. Each uses one processor.
+const AT_ONCE: usize = 2;
 /// The limits of one input: seconds, and MiB of memory.
 const LIMITS: [&str; 2] = ["-timeout=10", "-rss_limit_mb=512"];
 
@@ -20,7 +23,7 @@ const LIMITS: [&str; 2] = ["-timeout=10", "-rss_limit_mb=512"];
 pub struct Options {
     /// The targets, which are the directories of xtask/fuzz/corpus [default: all].
     targets: Vec<String>,
-    /// How long to look, in seconds, for all targets together.
+    /// The processor time to look for, in seconds, for all targets together.
     #[arg(long, value_name = "SECONDS", default_value_t = Options::default().seconds)]
     seconds: usize,
 }
@@ -31,7 +34,7 @@ impl Default for Options {
     }
 }
 
-/// Builds and runs the targets, one after the other. Returns the exit status.
+/// Builds and runs the targets. Returns the exit status.
 ///
 /// # Errors
 /// A message, if the targets do not build, or one cannot be run.
@@ -53,11 +56,11 @@ pub fn run(options: &Options) -> Result<u8, String> {
     let this = env::current_exe().map_err(|error| format!("the target directory is unknown: {error}"))?;
     let (program, found) = (this.with_file_name("fuzz"), target(&this)?.join("fuzz"));
     let seconds = (options.seconds / targets.len()).max(1);
-    let mut has_failed = false;
-    for name in targets {
-        has_failed |= !run_one(&program, &corpus.join(&name), &found, (&name, seconds))?;
-    }
-    Ok(u8::from(has_failed))
+    let results = parallel::each(targets, AT_ONCE, |name| {
+        run_one(&program, &corpus.join(&name), &found, (&name, seconds))
+    });
+    let passed = results.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok(u8::from(passed.contains(&false)))
 }
 
 /// Runs a target. Returns whether no input broke a rule.

@@ -4,6 +4,7 @@
 
 pub mod ci;
 pub mod fuzz;
+pub mod parallel;
 pub mod process;
 pub mod serve;
 pub mod workspace;

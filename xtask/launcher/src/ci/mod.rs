@@ -23,8 +23,8 @@ const TOOLS: [(&str, &[&str]); 5] = [
     ("licences", &["licences"]),
 ];
 
-/// The other steps: formatting, clippy, tests, tests in documentation, and fuzzing.
-const STEPS: usize = TOOLS.len() + 5;
+/// The other steps: formatting, clippy, tests, and fuzzing.
+const STEPS: usize = TOOLS.len() + 4;
 
 /// Why the steps ended early.
 enum Stop {
@@ -71,10 +71,6 @@ fn run_steps() -> Result<(), Stop> {
         steps.run(name, &shown("cargo xtask", &arguments), || succeeds(&mut tool))?;
     }
     steps.run("tests", "cargo test --workspace", || tests::run(&built.tests))?;
-    let documentation = ["test", "--quiet", "--workspace", "--doc"];
-    steps.run("tests in documentation", &shown("cargo", &documentation), || {
-        succeeds(&mut with_clippy(cargo(&documentation))?)
-    })?;
     steps.run(
         "fuzzing",
         "cargo xtask fuzz",

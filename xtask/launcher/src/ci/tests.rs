@@ -3,94 +3,97 @@
 //! `cargo test` runs one after the other. Many tests wait for a time-out or for another process, so the processor has
 //! time for others.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::env;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::Instant;
 
-use super::build::Executable;
-use crate::process::{output, seconds};
+use super::build::{Executable, with_clippy};
+use crate::parallel;
+use crate::process::{cargo, output, seconds};
 use crate::workspace::workspace;
 
 /// How many run at the same time.
-const AT_ONCE: usize = 3;
+const AT_ONCE: usize = 4;
 
-/// Those that take longest, which start first.
-const LONG: [&str; 9] = [
-    "scaffold",
+/// Those that take longest, which start first. The first two wait for most of their time.
+const LONG: [&str; 10] = [
     "connections",
     "faults",
-    "store",
-    "oracle",
-    "breaking",
-    "http_postgres",
+    "scaffold",
     "animal_store",
+    "oracle",
+    "store",
     "lint",
+    "http_postgres",
+    "history",
+    "breaking",
 ];
 
-/// Runs all executables, and prints a line for each and the output of those that fail. Returns `None` if one failed.
+/// What runs the tests of an executable, or those in documentation.
+struct Run {
+    title: String,
+    command: Command,
+}
+
+/// Runs all executables and the tests in documentation, and prints a line for each and the output of those that fail.
+/// Returns `None` if one failed.
 ///
 /// # Errors
-/// A message, if there is none, or one cannot be run.
+/// A message, if there is no executable, or one cannot be run.
 pub(super) fn run(tests: &BTreeSet<Executable>) -> Result<Option<()>, String> {
     if tests.is_empty() {
         return Err("cargo built no tests".to_owned());
     }
-    let place = |test: &Executable| LONG.iter().position(|name| *name == test.name).unwrap_or(LONG.len());
-    let mut queue: Vec<&Executable> = tests.iter().collect();
-    queue.sort_by_key(|test| place(test));
-    let queue = Mutex::new(VecDeque::from(queue));
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    let worker = || {
-        let mut failed = Vec::new();
-        while let Some(test) = next() {
-            if !run_one(test)? {
-                failed.push(test.title());
-            }
-        }
-        Ok::<_, String>(failed)
-    };
-    let failed = thread::scope(|scope| {
-        let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(worker)).collect();
-        let mut failed = Vec::new();
-        for worker in workers {
-            failed.extend(worker.join().map_err(|_| "a thread that ran tests ended")??);
-        }
-        Ok::<_, String>(failed)
-    })?;
+    let place = |test: &&Executable| LONG.iter().position(|name| *name == test.name).unwrap_or(LONG.len());
+    let mut tests: Vec<&Executable> = tests.iter().collect();
+    tests.sort_by_key(place);
+    let mut runs: Vec<Run> = tests.into_iter().map(Run::of).collect();
+    // Compiled while others wait, but not beside another build from the beginning.
+    let documentation = with_clippy(cargo(&["test", "--quiet", "--workspace", "--doc"]))?;
+    runs.insert(
+        LONG.len().min(runs.len()),
+        Run { title: "documentation".to_owned(), command: documentation },
+    );
+    let results = parallel::each(runs, AT_ONCE, Run::run);
+    let failed: Vec<_> = results.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     for title in &failed {
         eprintln!("ci: {title} failed, see above");
     }
     Ok(failed.is_empty().then_some(()))
 }
 
-/// Runs an executable as `cargo test` does: in the directory of its package, with the variables that tests read.
-fn run_one(test: &Executable) -> Result<bool, String> {
-    let begin = Instant::now();
-    let mut command = Command::new(&test.file);
-    command.arg("--quiet").current_dir(&test.package).env("CARGO_MANIFEST_DIR", &test.package);
-    command.env("CARGO", env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    let Output { status, stdout, stderr } = output(&mut command)?;
-    let printed = String::from_utf8_lossy(&stdout);
-    let took = seconds(begin.elapsed());
-    let passed = status.success();
-    if passed {
-        println!("ci: {}: {} in {took}", test.title(), result(&printed));
-    } else {
+impl Run {
+    /// As `cargo test` does: in the directory of the package, with the variables that tests read.
+    fn of(test: &Executable) -> Self {
+        let mut command = Command::new(&test.file);
+        command.arg("--quiet").current_dir(&test.package).env("CARGO_MANIFEST_DIR", &test.package);
+        command.env("CARGO", env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        Self { title: test.title(), command }
+    }
+
+    /// Returns the title if a test fails.
+    fn run(mut self) -> Result<Option<String>, String> {
+        let begin = Instant::now();
+        let Output { status, stdout, stderr } = output(&mut self.command)?;
+        let printed = String::from_utf8_lossy(&stdout);
+        let took = seconds(begin.elapsed());
+        if status.success() {
+            println!("ci: {}: {} passed in {took}", self.title, passed(&printed));
+            return Ok(None);
+        }
         // At once, so that the lines of others do not come between them.
         let stderr = String::from_utf8_lossy(&stderr);
-        eprintln!("{printed}{stderr}\nci: {}: failed after {took} ({status})", test.title());
+        eprintln!("{printed}{stderr}\nci: {}: failed after {took} ({status})", self.title);
+        Ok(Some(self.title))
     }
-    Ok(passed)
 }
 
 /// Returns how many tests passed, as libtest prints it.
-fn result(printed: &str) -> &str {
-    let line = printed.lines().rev().find_map(|line| line.strip_prefix("test result: ok. "));
-    line.and_then(|line| line.split(';').next()).unwrap_or("no tests")
+fn passed(printed: &str) -> usize {
+    let counts = printed.lines().filter_map(|line| line.strip_prefix("test result: ok. ")?.split(' ').next());
+    counts.filter_map(|count| count.parse::<usize>().ok()).sum()
 }
 
 impl Executable {
