@@ -35,7 +35,9 @@ fn neovim(context: &Context) -> Result<String, String> {
 /// Runs a session of Neovim that adds an operation to a copy of this repository. Returns its transcript.
 fn scaffold(context: &Context) -> Result<String, String> {
     let root = context.directory.join("editors").join("repository");
+    let held = context.target.lock();
     repository::copy(context, &target(&context.program)?, &root)?;
+    drop(held);
     let project = Project { root, server: ["cargo", "xtask", "lsp"].map(str::to_owned).into() };
     let mut neovim = session("scaffold", SPEC);
     project.set(&mut neovim);

@@ -23,75 +23,79 @@ mod workflow;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use clap::ValueEnum;
 use launcher::process::seconds;
-use launcher::serve;
 use launcher::workspace::{in_file, target, workspace};
+use launcher::{parallel, serve};
 
+use self::tools::Packages;
 use crate::process;
 use crate::service::Service;
 use crate::workspace::{SPEC, empty_directory};
 
 /// The time limit of each program.
 const LIMIT: Duration = Duration::from_secs(900);
+/// How many parts run at the same time. Many wait for another process, or use one processor.
+const AT_ONCE: usize = 3;
 
-/// A part that can be run alone.
+/// A part that can be run alone. Those that take longest start first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
-    /// Redocly CLI and Spectral at their recommended rules.
-    Linters,
-    /// The pages of the service and of `cargo xtask site` in headless Chromium, with axe-core.
-    Docs,
-    /// The feed of releases, checked by Jing and read by feedparser.
-    Feed,
-    /// Clients by openapi-typescript and openapi-fetch: one of the working document, and the commands of the page.
-    Typescript,
-    /// Clients by openapi-python-client: one of the working document, and the commands of the page.
-    Python,
-    /// The commands of the page for a client by progenitor.
-    Rust,
-    /// The commands of the page for a client by OpenAPI Generator.
-    Go,
-    /// Schemathesis, all phases and checks.
-    Schemathesis,
-    /// Thousands of invalid and valid documents, checked by openapi-spec-validator and by `lint`.
-    Validity,
-    /// The language server in headless Neovim, and with a scripted client.
-    Editors,
-    /// The SARIF of `check`, `lint` and `breaking`, checked by SARIF Multitool.
-    Sarif,
-    /// The workflow of GitHub Actions, checked by check-jsonschema and zizmor.
-    Workflow,
-    /// The archive of `cargo xtask dist`, unpacked and used.
-    Dist,
     /// The tests that need PostgreSQL, on each of its supported versions.
     Postgres,
+    /// The commands of the page for a client by progenitor.
+    Rust,
+    /// The pages of the service and of `cargo xtask site` in headless Chromium, with axe-core.
+    Docs,
+    /// Thousands of invalid and valid documents, checked by openapi-spec-validator and by `lint`.
+    Validity,
+    /// Schemathesis, all phases and checks.
+    Schemathesis,
+    /// The language server in headless Neovim, and with a scripted client.
+    Editors,
+    /// Clients by openapi-python-client: one of the working document, and the commands of the page.
+    Python,
+    /// Clients by openapi-typescript and openapi-fetch: one of the working document, and the commands of the page.
+    Typescript,
+    /// The archive of `cargo xtask dist`, unpacked and used.
+    Dist,
+    /// The SARIF of `check`, `lint` and `breaking`, checked by SARIF Multitool.
+    Sarif,
+    /// The commands of the page for a client by OpenAPI Generator.
+    Go,
+    /// The feed of releases, checked by Jing and read by feedparser.
+    Feed,
+    /// Redocly CLI and Spectral at their recommended rules.
+    Linters,
+    /// The workflow of GitHub Actions, checked by check-jsonschema and zizmor.
+    Workflow,
 }
 
 /// A step. Returns its summary.
 type Step = fn(&Context) -> Result<String, String>;
 
 impl Part {
-    /// Returns the name, the installation of its packages, and the part itself.
-    const fn details(self) -> (&'static str, Step, Step) {
+    /// Returns the name, the packages that it needs, and the part itself.
+    const fn details(self) -> (&'static str, Option<Packages>, Step) {
         match self {
-            Self::Linters => ("linters", tools::install_node, linters::run_all),
-            Self::Docs => ("docs", tools::install_node, clients::docs),
-            Self::Feed => ("feed", tools::install_python, clients::feed),
-            Self::Typescript => ("typescript", tools::install_node, clients::typescript),
-            Self::Python => ("python", tools::install_python, clients::python),
-            Self::Rust => ("rust", tools::install_nothing, commands::rust),
-            Self::Go => ("go", tools::install_nothing, commands::go),
-            Self::Schemathesis => ("schemathesis", tools::install_python, schemathesis::run_all),
-            Self::Validity => ("validity", tools::install_python, validity::run_all),
-            Self::Editors => ("editors", tools::install_python, editors::run_all),
-            Self::Sarif => ("sarif", tools::install_node, sarif::run_all),
-            Self::Workflow => ("workflow", tools::install_python, workflow::run_all),
-            Self::Dist => ("dist", tools::install_python, dist::run_all),
-            Self::Postgres => ("postgres", tools::install_postgres, postgres::run_all),
+            Self::Postgres => ("postgres", Some(Packages::Postgres), postgres::run_all),
+            Self::Rust => ("rust", None, commands::rust),
+            Self::Docs => ("docs", Some(Packages::Node), clients::docs),
+            Self::Validity => ("validity", Some(Packages::Python), validity::run_all),
+            Self::Schemathesis => ("schemathesis", Some(Packages::Python), schemathesis::run_all),
+            Self::Editors => ("editors", Some(Packages::Python), editors::run_all),
+            Self::Python => ("python", Some(Packages::Python), clients::python),
+            Self::Typescript => ("typescript", Some(Packages::Node), clients::typescript),
+            Self::Dist => ("dist", Some(Packages::Python), dist::run_all),
+            Self::Sarif => ("sarif", Some(Packages::Node), sarif::run_all),
+            Self::Go => ("go", None, commands::go),
+            Self::Feed => ("feed", Some(Packages::Python), clients::feed),
+            Self::Linters => ("linters", Some(Packages::Node), linters::run_all),
+            Self::Workflow => ("workflow", Some(Packages::Python), workflow::run_all),
         }
     }
 }
@@ -106,13 +110,8 @@ pub fn run(parts: &[Part], versions: &[String]) -> Result<u8, String> {
     let begin = Instant::now();
     process::end_all_on_signals()?;
     let context = Context::of(serve::build(false)?, versions)?;
-    let mut failed = Vec::new();
-    for part in parts {
-        let (name, install, work) = part.details();
-        if !(step("packages", &context, install) && step(name, &context, work)) {
-            failed.push(name);
-        }
-    }
+    let run = |part: &Part| (!context.run_part(*part)).then_some(part.details().0);
+    let failed: Vec<_> = parallel::each(parts, AT_ONCE, run).into_iter().flatten().collect();
     let took = seconds(begin.elapsed());
     if failed.is_empty() {
         println!("interop: passed after {took}");
@@ -120,19 +119,6 @@ pub fn run(parts: &[Part], versions: &[String]) -> Result<u8, String> {
         eprintln!("interop: failed after {took}: {}", failed.join(", "));
     }
     Ok(u8::from(!failed.is_empty()))
-}
-
-/// Runs a step and prints its duration. Returns whether it succeeded.
-fn step(name: &str, context: &Context, work: Step) -> bool {
-    println!("interop: {name}");
-    let begin = Instant::now();
-    let result = work(context);
-    let took = seconds(begin.elapsed());
-    match &result {
-        Ok(summary) => println!("interop: {name} took {took}: {summary}"),
-        Err(problem) => eprintln!("{problem}\ninterop: {name} failed after {took}"),
-    }
-    result.is_ok()
 }
 
 /// The paths that all parts use.
@@ -145,16 +131,34 @@ struct Context {
     document: PathBuf,
     /// The major versions of PostgreSQL to test; empty for all.
     postgres: Vec<String>,
+    packages: tools::Installed,
+    /// Held while cargo writes into the target directory of this program, and while that is copied.
+    target: Mutex<()>,
 }
 
 impl Context {
     fn of(program: PathBuf, postgres: &[String]) -> Result<Self, String> {
         let directory = target(&program)?.join("interop");
-        let context =
-            Self { program, directory, document: workspace().join(SPEC), postgres: postgres.to_vec() };
+        let (document, postgres) = (workspace().join(SPEC), postgres.to_vec());
+        let (packages, target) = (tools::Installed::default(), Mutex::default());
+        let context = Self { program, directory, document, postgres, packages, target };
         let logs = context.logs();
         fs::create_dir_all(&logs).map_err(in_file(&logs))?;
         Ok(context)
+    }
+
+    /// Runs a part and prints its duration. Returns whether it succeeded.
+    fn run_part(&self, part: Part) -> bool {
+        let (name, packages, work) = part.details();
+        let installed = packages.map_or(Ok(()), |packages| packages.install(self));
+        let begin = Instant::now();
+        let result = installed.and_then(|()| work(self));
+        let took = seconds(begin.elapsed());
+        match &result {
+            Ok(summary) => println!("interop: {name} took {took}: {summary}"),
+            Err(problem) => eprintln!("{problem}\ninterop: {name} failed after {took}"),
+        }
+        result.is_ok()
     }
 
     /// The directory of the output of programs.

