@@ -13,7 +13,7 @@ use lsp_types::{
 };
 use serde_json::json;
 
-use crate::diagnostics::{diagnostic, marked};
+use crate::diagnostics::diagnostic;
 use crate::documents::Document;
 use crate::edits::Edits;
 use crate::rename::workspace_edit;
@@ -85,9 +85,8 @@ pub(crate) fn findings<'w>(
 /// Returns the place of a finding in the text of the editor; `None` if it was edited since.
 pub(crate) fn place(view: &Document, finding: &Finding, since: &Edits) -> Option<Range<usize>> {
     let range = since.unchanged(finding.span.start..finding.span.end)?;
-    let mut span = finding.span;
-    (span.start, span.end) = (range.start, range.end);
-    let marked = marked(&Finding { span, ..Finding::default() }, view.text.as_str());
+    let span = Span { start: range.start, end: range.end, ..finding.span };
+    let marked = span.first_line(view.text.as_str());
     Some(marked.start..marked.end)
 }
 

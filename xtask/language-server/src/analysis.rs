@@ -35,7 +35,6 @@ pub(crate) struct Job {
 }
 
 /// A result of a job.
-#[derive(Debug)]
 pub(crate) enum Progress {
     /// The text was read. `None` if it is not an OpenAPI document.
     Read(Option<Arc<Tree>>),

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lsp_server::{ErrorCode, Request, RequestId, Response};
+use lsp_server::{ErrorCode, Request, Response};
 use lsp_types::request::{
     CodeActionRequest, Completion, DocumentSymbolRequest, GotoDefinition, HoverRequest, PrepareRenameRequest,
     References, Rename, Request as _,
@@ -22,13 +22,6 @@ pub(crate) struct Question {
     pub(crate) world: World,
     /// Whether the client cancelled the request.
     pub(crate) is_cancelled: Arc<AtomicBool>,
-}
-
-impl Question {
-    /// The identifier of the request.
-    pub(crate) fn id(&self) -> RequestId {
-        self.request.id.clone()
-    }
 }
 
 /// The function that answers one method.

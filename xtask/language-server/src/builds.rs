@@ -10,12 +10,12 @@ use std::thread;
 use document::Span;
 use lsp_server::{ErrorCode, Request, RequestId, Response};
 use lsp_types::notification::{Notification as _, ShowMessage};
-use lsp_types::{ExecuteCommandParams, MessageType, ShowMessageParams, Uri};
+use lsp_types::{DiagnosticRelatedInformation, ExecuteCommandParams, MessageType, ShowMessageParams, Uri};
 use serde_json::Value;
 
 use crate::actions::SCAFFOLD;
 use crate::background::Background;
-use crate::diagnostics::{Check, diagnostic, information, related};
+use crate::diagnostics::{Check, diagnostic, related};
 use crate::drift;
 use crate::edits::Edits;
 use crate::progress::WorkDone;
@@ -118,7 +118,8 @@ impl Server {
                 continue;
             };
             let here = lsp_types::Location { uri: view.uri.clone(), range };
-            let back = vec![information(here, "the document".to_owned())];
+            let back =
+                vec![DiagnosticRelatedInformation { location: here, message: "the document".to_owned() }];
             let shown = diagnostic(finding, source.range, back);
             by_file.entry(uris::normal(&source.uri)).or_default().push(shown);
         }

@@ -2,11 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use document::Span;
 use document::finding::{Finding, Severity};
-use lsp_types::{
-    Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Uri,
-};
+use lsp_types::{Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, NumberOrString, Range, Uri};
 
 use crate::world::World;
 
@@ -85,15 +82,7 @@ pub(crate) fn related(world: &World, finding: &Finding) -> Vec<DiagnosticRelated
     let elsewhere = finding.elsewhere.iter().map(|place| (place, "the released document".to_owned()));
     let source = finding.source.iter().map(|place| (place, "the code".to_owned()));
     let places = elsewhere.chain(source);
-    places.filter_map(|(place, message)| Some(information(world.location(place)?, message))).collect()
-}
-
-/// Returns the related information at a location.
-pub(crate) fn information(location: Location, message: String) -> DiagnosticRelatedInformation {
-    DiagnosticRelatedInformation { location, message }
-}
-
-/// The part of a finding that an editor marks: its first line.
-pub(crate) fn marked(finding: &Finding, text: &str) -> Span {
-    finding.span.first_line(text)
+    let information =
+        |(place, message)| Some(DiagnosticRelatedInformation { location: world.location(place)?, message });
+    places.filter_map(information).collect()
 }

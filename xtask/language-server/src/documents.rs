@@ -15,7 +15,7 @@ use crate::tree::Tree;
 use crate::uris;
 
 /// A document. Requests are answered from a copy.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Document {
     /// Its URI, as the client writes it.
     pub(crate) uri: Uri,
@@ -130,11 +130,6 @@ impl Document {
         self.number = number;
     }
 
-    /// Notes that the text was saved. Returns the edits since the save before.
-    pub(crate) fn saved(&mut self) -> Edits {
-        std::mem::take(&mut self.since_save)
-    }
-
     /// Whether the newest text was read.
     pub(crate) fn is_read(&self) -> bool {
         self.read == Some(self.number)
@@ -205,11 +200,6 @@ impl Document {
     pub(crate) fn set_configured(&mut self, document: &Uri, findings: Vec<Finding>) {
         self.configured.insert(document.clone(), findings);
         self.since_configured = Edits::default();
-    }
-
-    /// Forgets the findings that the check of a document found.
-    pub(crate) fn forget_configured(&mut self, document: &Uri) {
-        self.configured.remove(document);
     }
 
     /// Returns the offset of a position in the text of the tree.

@@ -14,7 +14,7 @@ use lsp_types::notification::{
 use lsp_types::{NumberOrString, PublishDiagnosticsParams, Uri};
 use serde::de::DeserializeOwned;
 
-use crate::diagnostics::{Check, diagnostic, marked, related};
+use crate::diagnostics::{Check, diagnostic, related};
 use crate::documents::{Document, Language};
 use crate::server::Server;
 use crate::text::Text;
@@ -122,7 +122,7 @@ impl Server {
 
     fn saved(&mut self, key: &Uri) {
         let Some(document) = self.world.documents.get_mut(key) else { return };
-        let (edits, path) = (document.saved(), document.path.clone());
+        let (edits, path) = (std::mem::take(&mut document.since_save), document.path.clone());
         let (is_project, language) = (self.world.project.document() == path, document.language());
         self.move_drift(path.as_deref(), &edits);
         match language {
@@ -171,7 +171,7 @@ impl Server {
         let Some(document) = self.world.documents.get(key) else { return };
         let mut by_file = HashMap::new();
         let show = |finding: &Finding, text: &Text| {
-            let span = marked(finding, text.as_str());
+            let span = finding.span.first_line(text.as_str());
             diagnostic(finding, text.range(span.start..span.end), related(&self.world, finding))
         };
         // If the text was edited since the check began, another check follows.

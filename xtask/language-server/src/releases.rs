@@ -12,7 +12,7 @@ use crate::text::Text;
 use crate::tree::Tree;
 
 /// A released document.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Release {
     path: PathBuf,
     /// What changes with the content.
@@ -22,7 +22,7 @@ struct Release {
 }
 
 /// The released documents, from the oldest to the newest.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Releases(Vec<Release>);
 
 impl Releases {

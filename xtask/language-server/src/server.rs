@@ -89,7 +89,7 @@ pub fn run(connection: Connection, project: Arc<dyn Project>) -> u8 {
     let (answered, responses) = (events.clone(), out.clone());
     thread::spawn(move || {
         for question in asked {
-            let id = question.id();
+            let id = question.request.id.clone();
             let response = answer::answer(question);
             // Fails only while the process ends.
             let _ = responses.send(response.into());
@@ -306,7 +306,7 @@ impl Server {
     /// Removes a document.
     pub(crate) fn forget(&mut self, key: &Uri) {
         self.world.documents.remove(key);
-        self.world.documents.values_mut().for_each(|document| document.forget_configured(key));
+        self.world.documents.values_mut().for_each(|document| drop(document.configured.remove(key)));
         self.queue.retain(|queued| queued != key);
         let changed = self.board.set(&Check::Document(key.as_str().to_owned()), HashMap::new());
         self.publish(changed);

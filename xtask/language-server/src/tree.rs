@@ -1,7 +1,5 @@
 //! A document together with its model, to be shared between threads.
 
-use std::fmt;
-
 use checks::breaking::Side;
 use document::openapi::{LeftOut, Model, not_compared};
 use document::rule::Findings;
@@ -25,12 +23,6 @@ pub(crate) struct Tree {
     pub(crate) text: Text,
     /// The places that a comparison cannot use.
     left_out: Option<LeftOut>,
-}
-
-impl fmt::Debug for Tree {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "tree of {}", self.document().path)
-    }
 }
 
 impl Tree {
