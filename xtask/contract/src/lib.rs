@@ -12,12 +12,10 @@
 //! - [`acceptance`]: what a check of one document accepts.
 //! - `values`: the values of options that are one of a few names.
 //! - [`fix`]: makes the repairs of findings.
-//! - `diff`: the difference of two texts.
 
 pub mod acceptance;
 pub mod breaking;
 pub mod changelog;
-mod diff;
 pub mod drift;
 pub mod fix;
 pub mod lint;

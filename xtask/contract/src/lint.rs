@@ -6,10 +6,11 @@ use checks::lint::lint;
 use checks::registry;
 use checks::report::{self, Report, Sources};
 use document::finding::summary;
+use similar::TextDiff;
 
 use crate::acceptance::Acceptance;
 use crate::fix::{self, Fix};
-use crate::{File, diff, exit_status, values};
+use crate::{File, exit_status, values};
 
 /// The options of the command.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -93,7 +94,9 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
         let number;
         (document, number) = fix::fixed(document, *fix, |document| applied(document).findings);
         if *dry_run {
-            let diff = diff::unified(&document.path, &old, &document.text);
+            let name = &document.path;
+            let diff = TextDiff::from_lines(&old, &document.text);
+            let diff = diff.unified_diff().header(name, name).to_string();
             report::write(&diff);
             return Ok(Checked { status: u8::from(!diff.is_empty()), ..Checked::default() });
         }
