@@ -104,14 +104,24 @@ fn chosen(finding: &Finding, fix: Fix) -> Option<&Repair> {
     }
 }
 
-/// Whether the document means the same after a repair, and loses nothing that a person wrote but repetitions.
+/// The rules after whose repairs the document means the same, and loses nothing that a person wrote but repetitions.
+pub const SAFE: [&str; 5] = [
+    "duplicated-entry-in-enum",
+    "no-empty-descriptions",
+    "path-params",
+    "quoted-status-codes",
+    "struct-type",
+];
+
 fn is_safe(rule: &str, repair: &Repair) -> bool {
-    match rule {
-        "duplicated-entry-in-enum" | "no-empty-descriptions" | "quoted-status-codes" | "struct-type" => true,
-        // A path parameter is always required.
-        "path-params" => matches!(repair, Repair::Write { .. } | Repair::Add { .. }),
-        _ => false,
-    }
+    SAFE.contains(&rule)
+        && match (rule, repair) {
+            // An empty list allows nothing; without it, everything is allowed.
+            ("duplicated-entry-in-enum", Repair::Remove { at }) => !at.ends_with("/enum"),
+            // A path parameter is always required; the other repairs rename or remove it.
+            ("path-params", repair) => matches!(repair, Repair::Write { .. } | Repair::Add { .. }),
+            _ => true,
+        }
 }
 
 /// Replaces a file as a whole, so that a reader or an interruption never sees half of it.

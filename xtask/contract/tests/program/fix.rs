@@ -1,6 +1,13 @@
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
+use checks::breaking;
+use contract::fix;
+use document::Document;
+
+use super::fixture::cases;
 use super::{LIBRARY, TODAY, Workplace, edited};
 
 /// A document with findings that have a safe repair, one that has not, and comments.
@@ -63,12 +70,37 @@ fn a_document_without_findings_is_not_written() {
     assert_eq!(before, modified());
 }
 
-/// Clients know the URL of a server with its slash.
+/// `breaking` decides whether a repair is safe: the fixtures of each rule mean the same before and after `--fix`.
 #[test]
-fn a_safe_fix_breaks_no_client() {
-    let before = edited("- url: '{base_url}'\n", "- url: '{base_url}/'\n");
-    let workplace = Workplace::new(&[("old.yaml", &before), ("library.yaml", &before)]);
-    let (_, printed) = workplace.run(&["lint", "library.yaml", "--fix", "--today", TODAY]);
-    assert!(printed.contains("oas3-server-trailing-slash"), "{printed}");
-    assert_eq!(text(&workplace), before);
+fn a_safe_fix_changes_nothing_for_clients() {
+    let checks = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../checks"));
+    let cases = cases(&checks.join("fixtures/lint"), &checks.join("tests/documents/library.yaml"));
+    let cases: Vec<_> =
+        cases.iter().filter(|case| case.breaks && fix::SAFE.contains(&&*case.rule)).enumerate().collect();
+    let workplace = Workplace::new(&[]);
+    let name = |number: usize| format!("{number}.yaml");
+    cases.iter().for_each(|(number, case)| workplace.write(&name(*number), case.text.as_bytes()));
+    let names: Vec<_> = cases.iter().map(|(number, _)| name(*number)).collect();
+    let arguments = ["lint", "--fix", "--profile", "strict", "--today", TODAY].into_iter();
+    workplace.run(&arguments.chain(names.iter().map(String::as_str)).collect::<Vec<_>>());
+    let (mut fixed, mut wrong) = (BTreeSet::new(), Vec::new());
+    for (number, case) in cases {
+        let after = fs::read_to_string(workplace.path(&name(number))).unwrap();
+        if after == case.text {
+            continue;
+        }
+        fixed.insert(case.rule.as_str());
+        let [before, after] = [&case.text, &after].map(|text| Document::parse("library.yaml", text).unwrap());
+        let changes = breaking::compare(&before, &after, TODAY.parse().unwrap());
+        // A value of a wrong type has no meaning before, so the comparison says only that it was not understood.
+        if case.rule == "struct-type" {
+            assert!(changes.iter().any(|change| change.rule.name == "not-understood"), "{}", case.name);
+            continue;
+        }
+        // A note says that a keyword is written in another way, with the same meaning.
+        let differences = changes.iter().filter(|change| change.rule.name != "text-changed");
+        wrong.extend(differences.map(|change| format!("{}: {}", case.name, change.finding().message)));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(fixed, fix::SAFE.into());
 }

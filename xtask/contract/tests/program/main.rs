@@ -6,6 +6,9 @@ mod breaking;
 mod configuration;
 mod drift;
 mod fix;
+#[allow(dead_code)] // The tests of `checks` use the rest.
+#[path = "../../../checks/tests/documents/fixture.rs"]
+mod fixture;
 mod formats;
 mod lint;
 mod lsp;
