@@ -3,6 +3,7 @@
 //! Each module imports only from modules below it in this list; `tests/layers.rs` checks that.
 //!
 //! - [`report`]: findings as text, JSON, SARIF, Markdown and GitHub annotations.
+//! - [`explanation`]: what a rule demands, why, and an example.
 //! - [`outcome`]: the result of a comparison: the changes, the version, the waivers, and the exit status.
 //! - [`config`]: `contract.toml`: the rules that apply, and the accepted findings.
 //! - [`baseline`]: findings that are accepted because they are older than the check.
@@ -19,6 +20,7 @@ pub mod baseline;
 pub mod breaking;
 pub mod config;
 pub mod drift;
+pub mod explanation;
 mod fingerprint;
 pub mod lint;
 pub mod markdown;

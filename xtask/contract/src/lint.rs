@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use checks::explanation;
 use checks::lint::lint;
 use checks::registry;
 use checks::report::{self, Report, Sources};
@@ -25,7 +26,7 @@ pub struct Options {
     /// Print the table of all rules, without checking a document.
     #[arg(long)]
     pub rules: bool,
-    /// Print one rule with an example, without checking a document.
+    /// Explain one rule with an example in YAML, without checking a document.
     #[arg(long, value_name = "RULE")]
     pub explain: Option<String>,
     /// Fix what can be fixed in the document, then print the findings that are left.
@@ -124,7 +125,7 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
 fn explain(name: &str) -> u8 {
     match registry::find(name) {
         Some(rule) => {
-            report::write(&registry::explain(rule));
+            report::write(&explanation::explain(rule));
             0
         }
         None => {

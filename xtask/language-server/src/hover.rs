@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use checks::registry;
+use checks::{explanation, registry};
 use document::openapi::{Kind, Object, Shape};
 use document::shortened;
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, TextDocumentPositionParams};
@@ -178,13 +178,7 @@ fn deprecation(object: Object<'_>) -> Option<String> {
 /// Describes a rule, with its example.
 pub(crate) fn of_rule(name: &str) -> Option<String> {
     let rule = registry::find(name)?;
-    let explained = registry::explain(rule);
-    let (title, rest) = explained.split_once("\n\n").unwrap_or((&explained, ""));
-    let (text, example) = rest.split_once("\n\nExample: ").unwrap_or((rest, ""));
-    let text = text.trim_end().replace("\n\n", "\n").replace('\n', "\n\n");
-    let mut shown = format!("**rule `{title}`**\n\n{text}");
-    if let Some((line, code)) = example.split_once('\n') {
-        let _ = write!(shown, "\n\n{line}\n\n```yaml\n{code}```");
-    }
-    Some(shown)
+    let explained = explanation::explain(rule);
+    let text = explained.split_once("\n\n").map_or(&*explained, |(_, text)| text);
+    Some(format!("**rule `{name}`**\n\n{text}"))
 }

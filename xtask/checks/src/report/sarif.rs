@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{About, Report, Sources, end, from_root};
 use crate::fingerprint::Fingerprints;
-use crate::registry;
+use crate::{explanation, registry};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -58,14 +58,13 @@ fn descriptor(name: &str) -> Value {
         let text = json!({ "text": text });
         return json!({ "id": name, "shortDescription": text, "fullDescription": text, "help": text });
     };
-    let help = registry::explain(rule);
+    let help = explanation::describe(rule);
     json!({
         "id": name,
         "shortDescription": { "text": rule.explanation },
         // GitHub requires it too.
         "fullDescription": { "text": rule.explanation },
-        // Four backticks, because an example could contain three.
-        "help": { "text": help, "markdown": format!("````text\n{help}````\n") },
+        "help": { "text": help, "markdown": help },
         "defaultConfiguration": { "level": level(rule.severity_in(rule.profile, rule.severity)) },
         "properties": { "origin": rule.origin, "profile": rule.profile.to_string() },
     })

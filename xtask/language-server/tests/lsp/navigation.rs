@@ -119,7 +119,7 @@ fn hover_describes_operations_parameters_schemas_keywords_and_rules() {
     session.open("contract.toml", "[rules]\n\"no-$ref-siblings\" = \"off\"\n# info-contact-not\n");
     let text = "[rules]\n\"no-$ref-siblings\" = \"off\"\n# info-contact-not\n";
     let rule = session.hover("contract.toml", position(text, "$ref", 1));
-    assert!(rule.contains("rule `no-$ref-siblings`") && rule.contains("```yaml"), "{rule}");
+    assert!(rule.contains("rule `no-$ref-siblings`") && rule.contains("\nAfter:\n\n    "), "{rule}");
     assert_eq!(session.hover("contract.toml", position(text, "contact-not", 1)), "");
 }
 

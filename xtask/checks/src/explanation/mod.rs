@@ -1,0 +1,132 @@
+//! Explains a rule: what it demands, why, and a part of a document before and after.
+//!
+//! The documents are `tests/documents/library.yaml` with and without the first edits in the fixture of the rule that trigger
+//! it.
+
+mod edits;
+
+use std::collections::BTreeSet;
+
+use document::finding::{Finding, Severity};
+use document::rule::{Profile, Rule};
+use document::{Document, Entry, Node};
+use include_dir::{Dir, include_dir};
+use jiff::civil::{Date, date};
+use similar::TextDiff;
+
+use crate::breaking::{self, Bump};
+use crate::config::Config;
+use crate::outcome::Outcome;
+use crate::{drift, lint, registry};
+
+/// The fixtures: a folder for each family of rules, a file for each rule.
+static FIXTURES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures");
+const LIBRARY: &str = include_str!("../../tests/documents/library.yaml");
+/// The day on which the dates in the fixtures are valid.
+const TODAY: Date = date(2026, 11, 21);
+/// The limit of lines of one change.
+const MOST: usize = 8;
+
+/// Explains a rule, with an example in YAML. Rules about waivers have none, because waivers are not in a document.
+pub fn explain(rule: &Rule) -> String {
+    describe(rule) + &example(rule).unwrap_or_default()
+}
+
+/// Describes a rule: what it demands, and why.
+pub fn describe(rule: &Rule) -> String {
+    let Rule { name, profile, explanation, origin, .. } = rule;
+    let (severity, reason) = (registry::severity(rule), reason(rule));
+    format!(
+        "{name}\n\n{explanation} {reason}\n\nSeverity: {severity}. Profile: {profile}. Origin: {origin}.\n"
+    )
+}
+
+/// Returns why findings of a rule matter.
+fn reason(rule: &Rule) -> &'static str {
+    if let Some(change) = breaking::change_rules().find(|change| change.name == rule.name) {
+        return match change.bump {
+            Bump::Major => "This breaks clients, so it needs a new major version.",
+            Bump::Minor => "Requests and responses may differ, so the change needs a new minor version.",
+            Bump::Patch => "Clients that run are not affected, so a new patch version is enough.",
+            Bump::None if rule.severity == Severity::Info => "Clients are not affected.",
+            Bump::None => "Fix this before a release.",
+        };
+    }
+    if registry::family(rule.name) == Some("drift") {
+        return "Clients follow the document, so they fail where the code differs.";
+    }
+    match rule.profile {
+        Profile::Spec => {
+            "Otherwise some tools reject the document, and others interpret it in their own way."
+        }
+        Profile::Recommended => {
+            "The document is valid otherwise, but harder to read or to generate code from."
+        }
+        Profile::Strict => "This is a convention of some projects; the document is valid otherwise.",
+    }
+}
+
+/// Returns the changed parts of two documents in YAML, and what is reported about them.
+fn example(rule: &Rule) -> Option<String> {
+    let family = registry::family(rule.name)?;
+    let file = FIXTURES.get_file(format!("{family}/{}.yaml", rule.name));
+    let text = file.and_then(|file| file.contents_utf8()).or_else(|| lint::project_fixture(rule.name))?;
+    let fixture = document::read(text).ok()?;
+    let edits = fixture.get("breaks")?.items().first()?;
+    let all = |text: &str, edits: &[Entry]| {
+        let mut edits = edits.iter().filter(|edit| ["set", "remove", "rename"].contains(&&*edit.key));
+        edits.try_fold(text.to_owned(), |text, edit| edits::edited(&text, edit))
+    };
+    let at = |key: &str| edits.get(key).map(Node::entries).unwrap_or_default();
+    let base = all(LIBRARY, at("before"))?;
+    let (edited, other) = (all(&base, edits.entries())?, all(&base, at("code"))?);
+    let [edited, other] = [edited, other].map(|text| Document::parse("openapi.yaml", &text).ok());
+    let (edited, other) = (edited?, other?);
+    let is_here = |finding: &Finding| finding.rule == rule.name;
+    let (titles, documents, finding) = match family {
+        "breaking" => {
+            let outcome = Outcome::of(&other, &edited, &Config::default(), TODAY);
+            let found = outcome.all().map(breaking::Change::finding).find(is_here);
+            (["Old version", "New version"], [&other, &edited], found)
+        }
+        "drift" => {
+            let found = drift::compare(&edited, &other, drift::Help::default()).into_iter().find(is_here);
+            (["Document", "Code"], [&edited, &other], found)
+        }
+        _ => {
+            let found = lint::lint(&edited, TODAY).into_iter().find(is_here);
+            (["Before", "After"], [&edited, &other], found)
+        }
+    };
+    let finding = finding?;
+    let sentences: Vec<&str> = std::iter::once(&*finding.message).chain(finding.advice()).collect();
+    let parts = changed_parts(documents.map(|document| &*document.text));
+    let examples = titles.iter().zip(&parts).map(|(title, part)| format!("\n{title}:\n\n{part}"));
+    Some(examples.collect::<String>() + &format!("\nReported: {}\n", sentences.join(" ")))
+}
+
+/// Returns what two texts do not have in common, each with the lines beside it and the keys above it.
+fn changed_parts([before, after]: [&str; 2]) -> [String; 2] {
+    let (mut old, mut new) = (BTreeSet::new(), BTreeSet::new());
+    for change in TextDiff::from_lines(before, after).grouped_ops(1).iter().flatten() {
+        old.extend(change.old_range().take(MOST));
+        new.extend(change.new_range().take(MOST));
+    }
+    [part(before, old), part(after, new)]
+}
+
+/// Returns some lines of a document, and the keys above them.
+fn part(text: &str, mut shown: BTreeSet<usize>) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    for number in shown.clone() {
+        let mut least = indent(lines[number]);
+        for above in (0..number).rev().filter(|above| !lines[*above].trim().is_empty()) {
+            if indent(lines[above]) < least {
+                least = indent(lines[above]);
+                shown.insert(above);
+            }
+        }
+    }
+    shown.into_iter().map(|number| format!("    {}\n", lines[number])).collect()
+}

@@ -1,0 +1,84 @@
+//! `--explain`: each rule has prose, and parts of two documents.
+
+use checks::explanation::{describe, explain};
+use checks::registry::{find, rules};
+
+/// The limit of lines of an explanation.
+const LINES: usize = 60;
+
+#[test]
+fn each_rule_has_prose_and_two_documents() {
+    // An invalid waiver is not in a document.
+    for rule in rules().filter(|rule| !rule.name.starts_with("waiver-")) {
+        let (prose, all) = (describe(rule), explain(rule));
+        let sentences = prose.lines().nth(2).unwrap();
+        let reason = sentences.strip_prefix(rule.explanation).unwrap_or_default();
+        assert!(reason.starts_with(' ') && reason.ends_with('.'), "{prose}");
+        let example = all.strip_prefix(&prose).unwrap();
+        let (documents, reported) = example.split_once("\nReported: ").expect(&all);
+        let parts: Vec<&str> = documents.split("\n\n").collect();
+        assert!(
+            parts.len() >= 3 && parts[1] != parts[2] && reported.trim_end().ends_with(['.', '?', ')']),
+            "{all}"
+        );
+        assert!(all.lines().count() < LINES, "{all}");
+    }
+}
+
+#[test]
+fn an_explanation_shows_parts_with_the_keys_above_them() {
+    expect_test::expect![[r#"
+        info-contact
+
+        `info` has a `contact`. The document is valid otherwise, but harder to read or to generate code from.
+
+        Severity: warning; error in `strict`. Profile: recommended. Origin: Spectral: info-contact.
+
+        Before:
+
+            info:
+              description: |
+                one. What is deprecated says so in its headers, with the day on which it will be removed.
+              license:
+
+        After:
+
+            info:
+              description: |
+                one. What is deprecated says so in its headers, with the day on which it will be removed.
+              contact:
+                name: The Library maintainers
+                url: https://books.example.com/support
+              license:
+
+        Reported: The info has no `contact`. Add `contact`: the person or team that answers questions.
+    "#]]
+    .assert_eq(&explain(find("info-contact").unwrap()));
+    expect_test::expect![[r#"
+        request-max-decreased
+
+        Requests that the old version accepted are refused. This breaks clients, so it needs a new major version.
+
+        Severity: error. Profile: spec. Origin: oasdiff: request-body-max-decreased, request-parameter-max-decreased, request-property-max-decreased.
+
+        Old version:
+
+            components:
+              schemas:
+                NewBook:
+                  properties:
+                    "extra": {"maximum":10,"type":"integer"}
+                    name:
+
+        New version:
+
+            components:
+              schemas:
+                NewBook:
+                  properties:
+                    "extra": {"maximum": 9,"type":"integer"}
+                    name:
+
+        Reported: Property `extra` of schema `NewBook`: `maximum` changed from 10 to 9. Requests that the old version accepted are refused. Restore `maximum: 10`, or release 2.0.0.
+    "#]].assert_eq(&explain(find("request-max-decreased").unwrap()));
+}
