@@ -104,6 +104,9 @@ async fn a_key_expires_after_24_hours() {
     let first = added(once(&*store, "Rex", idempotency_key("a"), NOW).await);
     // A replica whose clock is behind.
     assert_eq!(once(&*store, "Rex", idempotency_key("a"), NOW - 60).await, AddedOnce::Before(first.clone()));
+    // Ends what began at `NOW`: the removal of expired keys would take what is added a day later for a mistake of the clock.
+    store.close().await;
+    let store = engine.open().await;
     assert_eq!(
         once(&*store, "Rex", idempotency_key("a"), NOW + day - 1).await,
         AddedOnce::Before(first.clone())

@@ -35,14 +35,14 @@ async fn start() -> Option<(Cluster, Network, String)> {
 }
 
 /// Checks that every method returns `Unavailable` within a time limit. Without its own limits, the store would wait
-/// forever for a server that does not respond.
-async fn unavailable(store: &dyn Store) {
+/// forever for a server that does not respond. An animal called `name` may be stored later.
+async fn unavailable(store: &dyn Store, name: &str) {
     let calls = async {
         tokio::join!(
             store.pet(1),
             store.pets(ALL),
             store.key_by_hash(&[1; 32]),
-            store.add_pet(new_pet("x", 1, None)),
+            store.add_pet(new_pet(name, 1, None)),
             store.add_key(key(1)),
         )
     };
@@ -62,7 +62,7 @@ async fn a_restart_loses_and_repeats_no_writes() {
     let load = Load::start(std::slice::from_ref(&store));
     load.more(1_000).await;
     cluster.stop();
-    unavailable(&*store).await;
+    unavailable(&*store, "x").await;
     tokio::time::sleep(outage()).await;
     cluster.start_server();
     load.more(1_000).await;
@@ -116,8 +116,8 @@ async fn calls_time_out_while_the_server_does_not_respond_and_succeed_afterwards
     load.more(100).await;
     network.is_broken.send_replace(true);
     // The first calls use open connections, the second ones must open new connections.
-    for _ in 0..2 {
-        unavailable(&*store).await;
+    for name in ["x", "y"] {
+        unavailable(&*store, name).await;
     }
     network.is_broken.send_replace(false);
     load.more(100).await;
