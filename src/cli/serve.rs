@@ -84,7 +84,7 @@ impl Serve {
         let metrics = Arc::new(Metrics::default());
         let (log, buffer) = logging::start(&loaded.config.log, metrics.log())?;
         let blocking_reads = storage::blocking_reads(&loaded.config.database);
-        // Threads beyond the processors cost throughput where no read blocks them.
+        // More threads cost a fifth of the additions where no read blocks one: "Throughput" in xtask/src/bench/README.md.
         let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get) + blocking_reads;
         let runtime = Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
         let served = own.block_on(async {

@@ -87,17 +87,19 @@ impl Readers {
                 // Before the page is read, as above.
                 let known = self.settled.load(Ordering::SeqCst);
                 if reader.is_on_standby() {
-                    return Ok((true, known, reader.animals.page(reader.client(), query).await?));
+                    return Ok((true, known, i64::MIN, reader.animals.page(reader.client(), query).await?));
                 }
                 // Sent together; the server reads the page after the check.
                 let both = try_join(
                     reader.animals.settled(reader.client(), last),
                     reader.animals.page(reader.client(), query),
                 );
-                both.await.map(|(settled, pets)| (false, settled.max(known), pets))
+                both.await.map(|(settled, pets)| (false, known, settled, pets))
             };
-            let (is_on_standby, settled, mut pets) = self.run(deadline, check).await?;
-            self.settled.fetch_max(settled, Ordering::SeqCst);
+            let (is_on_standby, known, checked, mut pets) = self.run(deadline, check).await?;
+            // Not by what was known: after a failover it may be known no more.
+            self.settled.fetch_max(checked, Ordering::SeqCst);
+            let settled = checked.max(known);
             if settled >= last || is_on_standby || Instant::now() >= give_up {
                 let all = pets.len();
                 pets.retain(|pet| pet.id <= settled);
