@@ -11,7 +11,6 @@ use jiff::Zoned;
 use jiff::civil::Date;
 use launcher::workspace::workspace;
 use launcher::{ci, fuzz, serve};
-use xtask::interop::Part;
 use xtask::release::newest_release;
 use xtask::workspace::own_spec;
 use xtask::{
@@ -140,13 +139,7 @@ enum Command {
     ///
     /// Needs npm with node (20 or newer), python3 with venv, Go, curl, chromium and neovim. Installs the rest into
     /// target/interop.
-    Interop {
-        /// The parts to run [default: all].
-        parts: Vec<Part>,
-        /// The major versions of PostgreSQL for the part `postgres`, such as `14,18` [default: all].
-        #[arg(long, value_name = "VERSIONS", value_delimiter = ',')]
-        versions: Vec<String>,
-    },
+    Interop(interop::Options),
     /// Make the pictures of the README in xtask/pictures.
     ///
     /// Needs what `cargo xtask interop docs` needs.
@@ -182,7 +175,7 @@ fn main() -> ExitCode {
         Command::Lsp(options) => Ok(lsp::run(&options)),
         Command::Faults(options) => faults::run(&options),
         Command::Bench(arguments) => bench::run(&arguments),
-        Command::Interop { parts, versions } => interop::run(&parts, &versions),
+        Command::Interop(options) => interop::run(&options),
         Command::Pictures => pictures::run(),
     };
     ExitCode::from(status.unwrap_or_else(|problem| {

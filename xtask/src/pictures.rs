@@ -59,7 +59,7 @@ pub fn run() -> Result<u8, String> {
         let picture = drawn(&editor(&program, name)?, colours);
         write(&pictures.join(format!("editor-{name}.svg")), picture.as_bytes())?;
     }
-    let status = interop::run(&[Part::Docs], &[])?;
+    let status = interop::run(&interop::Options { parts: vec![Part::Docs], ..Default::default() })?;
     if status == 0 {
         for (name, _) in THEMES {
             let screenshot = target(&program)?.join(format!("interop/screenshots/docs-{name}.png"));

@@ -17,6 +17,7 @@ pub mod postgres;
 mod repository;
 mod sarif;
 pub mod schemathesis;
+pub mod scope;
 mod tools;
 mod validity;
 mod workflow;
@@ -100,13 +101,34 @@ impl Part {
     }
 }
 
-/// Runs these parts, or all if there are none. `versions` are the major versions of PostgreSQL to test, or none for all.
-/// A failure does not stop the other parts. Returns the exit status.
+/// What to run.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Options {
+    /// The parts to run [default: all].
+    pub parts: Vec<Part>,
+    /// Run the parts that the changes since this revision of git concern.
+    #[arg(long, value_name = "REVISION", conflicts_with = "parts")]
+    pub since: Option<String>,
+    /// The major versions of PostgreSQL for the part `postgres`, such as `14,18` [default: all].
+    #[arg(long, value_name = "VERSIONS", value_delimiter = ',')]
+    pub versions: Vec<String>,
+}
+
+/// Runs the parts. A failure does not stop the others. Returns the exit status.
 ///
 /// # Errors
-/// A message, if the service does not build.
-pub fn run(parts: &[Part], versions: &[String]) -> Result<u8, String> {
-    let parts = if parts.is_empty() { Part::value_variants() } else { parts };
+/// A message, if the service does not build, or git does not know the revision.
+pub fn run(Options { parts, since, versions }: &Options) -> Result<u8, String> {
+    let concerned = since.as_deref().map(scope::since).transpose()?;
+    let parts = match &concerned {
+        Some(concerned) => concerned,
+        None if parts.is_empty() => Part::value_variants(),
+        None => parts,
+    };
+    if let Some(revision) = since {
+        let names: Vec<_> = parts.iter().map(|part| part.details().0).collect();
+        println!("interop: the changes since {revision} concern: {}", names.join(", "));
+    }
     let begin = Instant::now();
     process::end_all_on_signals()?;
     let context = Context::of(serve::build(false)?, versions)?;

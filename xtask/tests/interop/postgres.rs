@@ -1,4 +1,4 @@
-//! `cargo xtask interop postgres`: which versions and tests it runs, and how it counts them.
+//! Which versions and tests run, and how they are counted.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
