@@ -274,7 +274,7 @@ fn as_owner(command: &mut Command, owner: Option<(u32, u32)>) {
 
 /// Returns a free port below those that the system gives to outgoing connections (Linux: from 32768), any of which could
 /// take the port before the server starts.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     const PORTS: std::ops::Range<u16> = 10_000..32_000;
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let first = std::process::id().wrapping_mul(64);

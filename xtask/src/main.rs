@@ -129,8 +129,7 @@ enum Command {
     Faults(faults::Options),
     /// Measure the speed of the service.
     ///
-    /// Needs wrk, and the server programs of PostgreSQL for the measurements on PostgreSQL. Instructions need
-    /// valgrind.
+    /// Needs wrk, and the server programs of PostgreSQL for the measurements on PostgreSQL. Instructions need valgrind.
     ///
     /// Exit status: 0, or 1 if a request takes more instructions than in the committed table, 2 if something cannot be
     /// measured.

@@ -1,7 +1,7 @@
 //! The calculations of `cargo xtask bench`.
 
-use xtask::bench::baseline::{self, Figures, Table, compare};
-use xtask::bench::profile::{self, Profile};
+use xtask::bench::callgrind::total;
+use xtask::bench::instructions::{Table, compare};
 use xtask::bench::table::{grouped, median};
 
 #[test]
@@ -16,64 +16,33 @@ fn thousands_are_separated() {
     assert_eq!([0.0, 999.4, 1000.0, 1_234_567.0].map(grouped), ["0", "999", "1,000", "1,234,567"]);
 }
 
-fn figures(user: f64, allocations: f64) -> Figures {
-    Figures { user, allocations }
-}
-
 #[test]
 fn only_figures_that_are_worse_by_more_than_two_percent_are_named() {
-    let committed = Table::from([("get".to_owned(), figures(1000.0, 50.0))]);
-    let worse = |user, allocations| {
-        let measured = Table::from([("get".to_owned(), figures(user, allocations))]);
-        let difference = compare(&committed, &measured);
-        assert_eq!(difference.missing, Vec::<String>::new());
-        difference.worse
-    };
-    for (user, allocations) in [(1000.0, 50.0), (1020.0, 51.0), (500.0, 1.0)] {
-        assert_eq!(worse(user, allocations), Vec::<String>::new(), "{user} {allocations:?}");
+    let table = |instructions| Table::from([("get".to_owned(), instructions)]);
+    let worse = |instructions| compare(&table(1000.0), &table(instructions));
+    for instructions in [1000.0, 1020.0, 500.0] {
+        assert_eq!(worse(instructions), Default::default(), "{instructions}");
     }
-    assert_eq!(worse(1021.0, 50.0), ["get: 1021 user instructions instead of 1000, 2.1% more"]);
-    assert_eq!(worse(900.0, 60.0), ["get: 60 allocations instead of 50, 20.0% more"]);
+    let message = "get: 1021 user instructions instead of 1000, 2.1% more";
+    assert_eq!(worse(1021.0), (vec![message.to_owned()], Vec::new()));
 }
 
 #[test]
 fn rows_that_one_table_lacks_are_named_and_are_not_worse() {
-    let committed = Table::from([("old".to_owned(), figures(1.0, 1.0))]);
-    let measured = Table::from([("new".to_owned(), figures(9.0, 1.0))]);
-    let difference = compare(&committed, &measured);
-    assert_eq!(difference.worse, Vec::<String>::new());
-    let missing = [
+    let table = |row: &str, instructions| Table::from([(row.to_owned(), instructions)]);
+    let (worse, missing) = compare(&table("old", 1.0), &table("new", 9.0));
+    assert_eq!(worse, Vec::<String>::new());
+    let expected = [
         "new: was measured, but is not in the committed table",
         "old: in the committed table, but was not measured",
     ];
-    assert_eq!(difference.missing, missing);
+    assert_eq!(missing, expected);
 }
 
 #[test]
-fn a_written_table_is_read_again() {
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("table.toml");
-    let table = Table::from([
-        ("on SQLite, get by id".to_owned(), figures(47_086.0, 61.5)),
-        ("bare-hyper, hello".to_owned(), figures(6_500.0, 4.0)),
-    ]);
-    baseline::write(&file, &table).unwrap();
-    assert_eq!(baseline::read(&file), Ok(table));
-}
-
-#[test]
-fn a_profile_is_summed_and_calls_within_an_allocator_are_not_counted() {
-    let text = "events: Ir\n\
-                fn=(1) main\n16 400\n\
-                cfn=(2) mi_malloc_aligned\ncalls=7 0\n16 210\n\
-                cfn=(3) malloc\ncalls=2 0\n16 20\n\
-                cfn=(4) mi_free\ncalls=9 0\n16 90\n\
-                fn=(5) mi_realloc_aligned\n20 8\n\
-                cfn=(2)\ncalls=5 0\n20 50\n\
-                fn=(6) other\n1 1\n\
-                cfn=(2)\ncalls=1 0\n1 30\n\
-                totals: 809\n";
-    assert_eq!(profile::read(text), Ok(Profile { instructions: 809, allocations: 10 }));
-    assert!(profile::read("fn=(1) main\n").unwrap_err().contains("no total"));
-    assert!(profile::read("fn=(1)\ntotals: 1\n").unwrap_err().contains("(1) has no name"));
+fn the_total_of_a_profile_is_read() {
+    let profile =
+        "events: Ir\nsummary: 1\nfn=(1) main\n16 400\ncfn=(2) malloc\ncalls=7 0\n16 210\ntotals: 809\n";
+    assert_eq!(total(profile), Some(809.0));
+    assert_eq!(total("fn=(1) main\n16 400\n"), None);
 }

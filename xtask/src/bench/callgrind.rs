@@ -2,14 +2,11 @@
 //! space only.
 
 use std::fs;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use launcher::process::output;
 use launcher::workspace::in_file;
-
-use super::profile::{self, Profile};
 
 /// Fails if valgrind is not installed.
 pub(super) fn available() -> Result<(), String> {
@@ -29,7 +26,7 @@ pub(super) fn count(
     process: u32,
     directory: &Path,
     work: impl FnOnce() -> Result<(), String>,
-) -> Result<Profile, String> {
+) -> Result<f64, String> {
     let control = |command: &[&str]| {
         let output = output(Command::new("vgdb").arg(format!("--pid={process}")).args(command))?;
         let error = || format!("vgdb: {}", String::from_utf8_lossy(&output.stderr).trim());
@@ -40,20 +37,19 @@ pub(super) fn count(
     work()?;
     control(&["dump"])?;
     control(&["instrumentation", "off"])?;
-    let file = dump(process, directory)?;
-    let mut text = Vec::new();
+    // callgrind appends the number of the dump to the name of the file.
+    let prefix = format!("callgrind.{process}.");
+    let mut entries = fs::read_dir(directory).map_err(in_file(directory))?.flatten();
+    let dump = entries.find(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
+    let file = dump.ok_or_else(|| format!("{}: callgrind wrote no {prefix}*", directory.display()))?.path();
     // Names of functions may be cut in the middle of a letter.
-    fs::File::open(&file).and_then(|mut file| file.read_to_end(&mut text)).map_err(in_file(&file))?;
+    let profile = fs::read(&file).map_err(in_file(&file))?;
     fs::remove_file(&file).map_err(in_file(&file))?;
-    profile::read(&String::from_utf8_lossy(&text)).map_err(in_file(&file))
+    total(&String::from_utf8_lossy(&profile)).ok_or_else(|| format!("{}: no total", file.display()))
 }
 
-/// Returns the only dump of a process: callgrind appends the number of the dump to the name of the file.
-fn dump(process: u32, directory: &Path) -> Result<PathBuf, String> {
-    let prefix = format!("callgrind.{process}.");
-    let entries = fs::read_dir(directory).map_err(in_file(directory))?;
-    let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let found =
-        paths.find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix)));
-    found.ok_or_else(|| format!("{}: callgrind wrote no {prefix}*", directory.display()))
+/// Returns the executed instructions of a profile: <https://valgrind.org/docs/manual/cl-format.html>.
+pub fn total(profile: &str) -> Option<f64> {
+    let is_total = |line: &&str| line.starts_with("summary: ") || line.starts_with("totals: ");
+    profile.lines().rfind(is_total)?.split_once(' ')?.1.trim().parse().ok()
 }

@@ -21,8 +21,9 @@ use super::Plan;
 use super::clients;
 use super::clients::good::{Client, Protocol, Trust};
 use super::clients::hostile::{Kind, closed};
+use super::seed::cluster::free_port;
 use super::server::memory;
-use super::table::{grouped, median, table};
+use super::table::{grouped, table};
 use crate::process::Running;
 
 /// How long connections may take to be accepted or closed.
@@ -69,60 +70,43 @@ async fn measure(plan: &Plan<'_>, program: &Path, kind: Kind, count: usize) -> R
     let service = Service::start(plan, program, kind == Kind::HalfHandshake)?;
     service.add_page().await?;
     let seconds = Duration::from_secs(plan.options.seconds);
-    // The first requests fill caches.
     let for_seconds = || {
         let start = Instant::now();
         move || start.elapsed() < seconds
     };
-    p99(&mut service.good_clients().await?, for_seconds()).await?;
+    // These connections stay open when there are too many others. The first requests fill caches.
+    let mut good = [service.client(false).await?, service.client(true).await?];
+    p99(&mut good, for_seconds()).await?;
     let idle = memory(service.running.id(), "VmRSS")?;
-    let (mut before, mut during, mut end) = (Vec::new(), Vec::new(), String::new());
-    for round in 1..=plan.options.rounds {
-        // These connections stay open when there are too many others.
-        let mut good = service.good_clients().await?;
-        before.push(p99(&mut good, for_seconds()).await?);
-        let refused = service.metric("connections_refused_total")?;
-        // The good clients go on, because a connection without a request may have to make room.
-        let connected = Cell::new(false);
-        let connect = async {
-            let hostile = service.connect(kind, count).await;
-            connected.set(true);
-            hostile
-        };
-        let (mut hostile, good_clients) = tokio::join!(connect, p99(&mut good, || !connected.get()));
-        good_clients?;
-        let start = Instant::now();
-        during.push(p99(&mut good, for_seconds()).await?);
-        drop(good);
-        if round < plan.options.rounds {
-            hostile.abort_all();
+    let before = p99(&mut good, for_seconds()).await?;
+    let refused = service.metric("connections_refused_total")?;
+    // The good clients go on, because a connection without a request may have to make room.
+    let connected = Cell::new(false);
+    let connect = async {
+        let hostile = service.connect(kind, count).await;
+        connected.set(true);
+        hostile
+    };
+    let (hostile, good_clients) = tokio::join!(connect, p99(&mut good, || !connected.get()));
+    good_clients?;
+    let start = Instant::now();
+    let during = p99(&mut good, for_seconds()).await?;
+    drop(good);
+    while service.metric("connections_open")? > 0 {
+        if start.elapsed() > LIMIT {
+            return Err(format!("{kind:?}: connections stay open"));
         }
-        while service.metric("connections_open")? > 0 {
-            if start.elapsed() > LIMIT {
-                return Err(format!("{kind:?}: connections stay open"));
-            }
-            sleep(POLL).await;
-        }
-        let refused = service.metric("connections_refused_total")? - refused;
-        let after = start.elapsed().as_secs_f64();
-        end = match refused {
-            0 => format!("closed, the last after {after:.1} s"),
-            _ => {
-                format!("{} refused, the others closed, the last after {after:.1} s", grouped(refused as f64))
-            }
-        };
-        hostile.shutdown().await;
+        sleep(POLL).await;
     }
-    let most = memory(service.running.id(), "VmHWM")?;
-    let p99s =
-        |rounds: &[[f64; 2]], http2: usize| format!("{:.1}", median(rounds.iter().map(|round| round[http2])));
-    let resident = [idle, most].map(grouped);
-    Ok([
-        vec![end],
-        resident.to_vec(),
-        vec![p99s(&before, 0), p99s(&during, 0), p99s(&before, 1), p99s(&during, 1)],
-    ]
-    .concat())
+    let closed = format!("closed, the last after {:.1} s", start.elapsed().as_secs_f64());
+    drop(hostile);
+    let end = match service.metric("connections_refused_total")? - refused {
+        0 => closed,
+        refused => format!("{} refused, the others {closed}", grouped(refused as f64)),
+    };
+    let resident = [idle, memory(service.running.id(), "VmHWM")?].map(grouped);
+    let p99s = [before[0], during[0], before[1], during[1]].map(|time| format!("{time:.1}"));
+    Ok([&[end][..], &resident, &p99s].concat())
 }
 
 /// A running service.
@@ -141,24 +125,12 @@ impl Service {
         let database = format!("sqlite:{}", directory.join("animals.db").display());
         let key = serve::create_key(program, "bench", &database)?;
         let mut command = serve::command(program, &[], "127.0.0.1:0", &database);
-        command.args(["--ops-bind", "127.0.0.1:0"]);
+        let ops = format!("127.0.0.1:{}", free_port());
+        command.args(["--ops-bind", &ops]);
         let trust = if tls { Some(certificate(directory, &mut command)?) } else { None };
-        let log = directory.join("service.log");
-        let (running, url) = Running::serve(&mut command, &log)?;
+        let (running, url) = Running::serve(&mut command, &directory.join("service.log"))?;
         let address = url.split("//").nth(1).and_then(|rest| rest.strip_suffix("/v1")?.parse().ok());
         let address = address.ok_or_else(|| format!("unexpected URL: {url}"))?;
-        let start = Instant::now();
-        let ops = loop {
-            let text = fs::read_to_string(&log).map_err(in_file(&log))?;
-            let rest = text.split_once(" operators=").and_then(|(_, rest)| rest.split_once('\n'));
-            if let Some((ops, _)) = rest {
-                break ops.to_owned();
-            }
-            if start.elapsed() > LIMIT {
-                return Err(format!("{}: no address of the operators' listener", log.display()));
-            }
-            std::thread::sleep(POLL);
-        };
         Ok(Self { running, address, ops, key, trust })
     }
 
@@ -198,11 +170,6 @@ impl Service {
             };
         }
         held
-    }
-
-    /// Connects good clients over HTTP/1.1 and HTTP/2.
-    async fn good_clients(&self) -> Result<[Client; 2], String> {
-        Ok([self.client(false).await?, self.client(true).await?])
     }
 
     /// Returns the value of a metric without labels.

@@ -1,14 +1,15 @@
-//! Measures the instructions and allocations of a request, and compares them with the committed table.
+//! Measures the instructions of a request, and compares them with the committed table.
 //!
 //! Instructions mostly repeat within 2% on a busy machine, where times do not.
 
-use launcher::workspace::workspace;
+use std::collections::BTreeMap;
+use std::fs;
+
+use launcher::workspace::{in_file, workspace};
 
 use super::Plan;
-use super::baseline::{self, Figures, Table};
 use super::callgrind;
 use super::load::Request;
-use super::profile::Profile;
 use super::requests::Clients;
 use super::seed::Postgres;
 use super::server::{Programs, Server};
@@ -22,6 +23,11 @@ const WARM_UP: u64 = 640;
 const REQUESTS: u64 = 1_000;
 /// The committed table, from the root of the repository.
 const COMMITTED: &str = "xtask/src/bench/instructions-callgrind.toml";
+/// The ratio of a figure to the committed one above which it is worse.
+const LIMIT: f64 = 1.02;
+
+/// Instructions in user mode per request, by server and request.
+pub type Table = BTreeMap<String, f64>;
 
 /// Measures each request to each server and prints the table. Returns the exit status: 1 if a figure became worse.
 pub(super) fn run(plan: &Plan<'_>) -> Result<u8, String> {
@@ -34,25 +40,19 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<u8, String> {
         rows.push((format!("{name}, hello"), count(plan, &server, &Request::Path("/".to_owned()))?));
     }
     let postgres = Postgres::start()?;
-    let mut stores = vec![programs.sqlite("animals", ANIMALS, plan)?];
-    if let Some(postgres) = &postgres {
-        stores.push(programs.postgres("postgres", postgres, ANIMALS, plan)?);
-    }
-    for store in &stores {
-        let server = programs.serve(store, &launcher)?;
+    for store in programs.stores(ANIMALS, postgres.as_ref(), plan)? {
+        let server = programs.serve(&store, &launcher)?;
         for (what, request) in Request::of_this_service(ANIMALS) {
             rows.push((format!("{}, {what}", server.name), count(plan, &server, &request)?));
         }
     }
-    let cells = |(row, figures): &(String, Figures)| {
-        vec![row.clone(), grouped(figures.user), figures.allocations.to_string()]
-    };
-    println!("\n{}", table("server, request | user instructions | allocations", rows.iter().map(cells)));
-    judge(plan, rows.into_iter().collect())
+    let cells = |(row, instructions): &(String, f64)| vec![row.clone(), grouped(*instructions)];
+    println!("\n{}", table("server, request | user instructions", rows.iter().map(cells)));
+    judge(plan, &rows.into_iter().collect())
 }
 
-/// Counts what one request costs a server: the medians of the rounds.
-pub(super) fn count(plan: &Plan<'_>, server: &Server, request: &Request) -> Result<Figures, String> {
+/// Counts the instructions that one request costs a server: the median of the rounds.
+pub(super) fn count(plan: &Plan<'_>, server: &Server, request: &Request) -> Result<f64, String> {
     let mut clients = Clients::connect(server)?;
     clients.send(request, WARM_UP)?;
     let mut rounds = Vec::new();
@@ -60,30 +60,42 @@ pub(super) fn count(plan: &Plan<'_>, server: &Server, request: &Request) -> Resu
         let work = || clients.send(request, REQUESTS);
         rounds.push(callgrind::count(server.id(), &plan.directory, work)?);
     }
-    let of = |figure: fn(&Profile) -> u64| {
-        median(rounds.iter().map(|round| figure(round) as f64)) / REQUESTS as f64
-    };
-    let allocations = of(|round| round.allocations);
-    Ok(Figures {
-        user: of(|round| round.instructions).round(),
-        allocations: (allocations * 10.0).round() / 10.0,
-    })
+    Ok((median(rounds) / REQUESTS as f64).round())
 }
 
 /// Writes the committed table, or compares with it. Returns the exit status.
-fn judge(plan: &Plan<'_>, measured: Table) -> Result<u8, String> {
+fn judge(plan: &Plan<'_>, measured: &Table) -> Result<u8, String> {
     let file = workspace().join(COMMITTED);
     if plan.options.update {
-        baseline::write(&file, &measured)?;
+        let text = toml::to_string(measured).map_err(in_file(&file))?;
+        let head = "# Written by `cargo xtask bench instructions --update`; per request.\n\n";
+        fs::write(&file, format!("{head}{text}")).map_err(in_file(&file))?;
         println!("bench: wrote {COMMITTED}");
         return Ok(0);
     }
-    let difference = baseline::compare(&baseline::read(&file)?, &measured);
-    for line in difference.worse.iter().chain(&difference.missing) {
-        println!("bench: {line}");
-    }
-    if difference.worse.is_empty() {
+    let committed = fs::read_to_string(&file).map_err(in_file(&file))?;
+    let (worse, missing) = compare(&toml::from_str(&committed).map_err(in_file(&file))?, measured);
+    worse.iter().chain(&missing).for_each(|line| println!("bench: {line}"));
+    if worse.is_empty() {
         println!("bench: nothing is worse than in {COMMITTED} by more than 2%");
     }
-    Ok(u8::from(!difference.worse.is_empty()))
+    Ok(u8::from(!worse.is_empty()))
+}
+
+/// Returns a message for each figure that is worse by more than 2%, and one for each row that only one table has.
+pub fn compare(committed: &Table, measured: &Table) -> (Vec<String>, Vec<String>) {
+    let (mut worse, mut missing) = (Vec::new(), Vec::new());
+    for (row, new) in measured {
+        match committed.get(row) {
+            None => missing.push(format!("{row}: was measured, but is not in the committed table")),
+            Some(old) if *new > old * LIMIT => {
+                let percent = (new / old - 1.0) * 100.0;
+                worse.push(format!("{row}: {new} user instructions instead of {old}, {percent:.1}% more"));
+            }
+            Some(_) => {}
+        }
+    }
+    let gone = committed.keys().filter(|row| !measured.contains_key(*row));
+    missing.extend(gone.map(|row| format!("{row}: in the committed table, but was not measured")));
+    (worse, missing)
 }

@@ -1,7 +1,6 @@
 //! Generates load with `wrk`: 64 connections on two threads.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use launcher::workspace::in_file;
 
 use super::Plan;
 use super::server::Server;
-use super::table::median;
+use super::table::{grouped, median};
 use crate::process;
 
 pub(super) const CONNECTIONS: u32 = 64;
@@ -80,6 +79,13 @@ impl<'s> Row<'s> {
         median(self.rounds.iter().map(figure))
     }
 
+    /// The cells that all tables have: a name, requests per second, 99th percentile and CPU time.
+    pub(super) fn cells(&self, name: &str) -> [String; 4] {
+        let [p99, processor] = [self.median(|round| round.p99), self.median(|round| round.processor)];
+        let rate = grouped(self.median(|round| round.rate));
+        [name.to_owned(), rate, format!("{p99:.1}"), format!("{processor:.1}")]
+    }
+
     /// The median over the rounds of this row's rate relative to another row's.
     pub(super) fn share_of(&self, other: &Self) -> f64 {
         median(self.rounds.iter().zip(&other.rounds).map(|(this, other)| this.rate / other.rate))
@@ -119,12 +125,6 @@ impl<'p> Load<'p> {
 
     /// Measures one request, after a warm-up.
     fn measure_once(&self, server: &Server, request: &Request) -> Result<Measured, String> {
-        if let Some(file) = &server.file {
-            // Loads the database into the page cache.
-            File::open(file)
-                .and_then(|mut file| io::copy(&mut file, &mut io::sink()))
-                .map_err(in_file(file))?;
-        }
         self.run(server, request, WARM_UP)?;
         let before = [server.processor_time()?, server.database_time()?];
         let time = Duration::from_secs(self.plan.options.seconds);
@@ -144,7 +144,7 @@ impl<'p> Load<'p> {
         command.args(["--threads", "2", "--connections", &CONNECTIONS.to_string()]);
         command.args(["--duration", &format!("{}s", time.as_secs()), "--timeout", "10s"]);
         command.arg("--script").arg(&self.script);
-        if let Some(key) = &server.key {
+        if let Some(key) = server.key() {
             command.args(["--header", &format!("Authorization: Bearer {key}")]);
         }
         let path = if let Request::Path(path) = request { path } else { "/v1/pets" };

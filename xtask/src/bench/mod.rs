@@ -4,16 +4,14 @@
 //! median of several rounds. All compared measurements alternate within a round, so that a disturbance affects all of
 //! them; ratios are therefore more stable than absolute times.
 
-pub mod baseline;
-mod callgrind;
+pub mod callgrind;
 #[path = "../../../tests/connections/clients/mod.rs"]
 #[allow(dead_code, missing_docs, unreachable_pub)] // The tests use the rest.
 mod clients;
 mod connections;
-mod instructions;
+pub mod instructions;
 mod load;
 mod peers;
-pub mod profile;
 mod requests;
 pub(crate) mod seed;
 mod server;
@@ -34,7 +32,7 @@ use crate::workspace::empty_directory;
 pub enum Part {
     /// Requests per second, compared with a bare hyper and a bare dropshot server.
     Service,
-    /// Instructions and allocations per request, compared with a committed table. Does not need wrk.
+    /// Instructions per request, compared with a committed table. Does not need wrk.
     Instructions,
     /// Requests per second, CPU time and instructions, compared with servers of other frameworks. Needs npm and Python.
     Peers,
@@ -47,7 +45,7 @@ pub enum Part {
 pub struct Arguments {
     /// The parts to measure [default: all].
     pub parts: Vec<Part>,
-    /// The number of rounds.
+    /// The number of rounds; `connections` has one.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: u32,
     /// The duration of each measurement.

@@ -34,14 +34,14 @@ struct Contender {
     name: &'static str,
     store: Store,
     /// Program and arguments, before the place of the database; `None` for the service.
-    peer: Option<(PathBuf, Vec<PathBuf>)>,
+    peer: Option<Vec<PathBuf>>,
     /// Whether callgrind can count its instructions: it counts one process only.
     one_process: bool,
 }
 
 impl Contender {
     fn start(&self, programs: &Programs, launcher: &[String]) -> Result<Server, String> {
-        let Some((program, arguments)) = &self.peer else {
+        let Some((program, arguments)) = self.peer.as_deref().and_then(<[_]>::split_first) else {
             let mut service = programs.serve(&self.store, launcher)?;
             service.name = self.name;
             return Ok(service);
@@ -50,48 +50,28 @@ impl Contender {
         command.args(arguments).arg(self.store.place());
         Server::start(self.name, &mut command, &self.store)
     }
-
-    /// Returns the user instructions of each operation.
-    fn instructions(
-        &self,
-        plan: &Plan<'_>,
-        programs: &Programs,
-        is_counted: bool,
-    ) -> Result<[Option<f64>; 3], String> {
-        if !(is_counted && self.one_process) {
-            return Ok([None; 3]);
-        }
-        let server = self.start(programs, &callgrind::launcher(&plan.directory))?;
-        let mut figures = [None; 3];
-        for ((_, request), figure) in Request::operations(ANIMALS).iter().zip(&mut figures) {
-            *figure = Some(count(plan, &server, request)?.user);
-        }
-        Ok(figures)
-    }
 }
 
 /// Measures each operation of each server, and prints the table.
 pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
+    callgrind::available()?;
     let load = Load::new(plan)?;
-    let is_counted = callgrind::available().inspect_err(|missing| println!("bench: {missing}")).is_ok();
     let programs = Programs::build()?;
     let postgres = Postgres::start()?;
     let axum = axum(plan)?;
-    let peers = [
-        ("Animal Store", None, true),
-        ("axum", Some(axum.clone()), true),
-        ("fastify", Some(fastify(plan)?), false),
-        ("FastAPI", Some(fastapi(plan)?), false),
-    ];
     let mut contenders = Vec::new();
-    for (name, peer, one_process) in peers {
-        contenders.push(Contender { name, store: programs.sqlite(name, ANIMALS, plan)?, peer, one_process });
-    }
-    let peers = [("Animal Store on PostgreSQL", None), ("axum on PostgreSQL", Some(axum))];
-    if let Some(postgres) = &postgres {
-        for (name, peer) in peers {
-            let store = programs.postgres(name, postgres, ANIMALS, plan)?;
-            contenders.push(Contender { name, store, peer, one_process: true });
+    for (name, peer, is_on_postgres, one_process) in [
+        ("Animal Store", None, false, true),
+        ("axum", Some(axum.clone()), false, true),
+        ("fastify", Some(fastify(plan)?), false, false),
+        ("FastAPI", Some(fastapi(plan)?), false, false),
+        ("Animal Store on PostgreSQL", None, true, true),
+        ("axum on PostgreSQL", Some(axum), true, true),
+    ] {
+        if postgres.is_some() || !is_on_postgres {
+            let postgres = postgres.as_ref().filter(|_| is_on_postgres);
+            let store = programs.store(name, postgres, ANIMALS, plan)?;
+            contenders.push(Contender { name, store, peer, one_process });
         }
     }
     let servers = contenders.iter().map(|contender| contender.start(&programs, &[]));
@@ -104,11 +84,15 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     let mut measured: Vec<Vec<String>> = rows.iter().map(cells).collect();
     drop(rows);
     drop(servers);
+    let (launcher, number) = (callgrind::launcher(&plan.directory), contenders.len());
     for (place, contender) in contenders.iter().enumerate() {
-        let figures = contender.instructions(plan, &programs, is_counted)?;
-        for (operation, figure) in figures.into_iter().enumerate() {
-            measured[operation * contenders.len() + place]
-                .push(figure.map_or_else(|| "not measured".to_owned(), grouped));
+        let server = contender.one_process.then(|| contender.start(&programs, &launcher)).transpose()?;
+        let rows = measured[place..].iter_mut().step_by(number);
+        for ((_, request), row) in Request::operations(ANIMALS).iter().zip(rows) {
+            row.push(match &server {
+                Some(server) => grouped(count(plan, server, request)?),
+                None => "not measured".to_owned(),
+            });
         }
     }
     let head = "request, server | requests/s | p99 ms | server CPU µs/request | with PostgreSQL's | user instructions";
@@ -118,17 +102,13 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
 
 /// Returns the cells of a row, except the instructions.
 fn cells(row: &Row<'_>) -> Vec<String> {
-    vec![
-        format!("{}, {}", row.what, row.server.name),
-        grouped(row.median(|round| round.rate)),
-        format!("{:.1}", row.median(|round| round.p99)),
-        format!("{:.1}", row.median(|round| round.processor)),
-        format!("{:.1}", row.median(|round| round.processor + round.database)),
-    ]
+    let [name, rate, p99, processor] = row.cells(&format!("{}, {}", row.what, row.server.name));
+    let all = format!("{:.1}", row.median(|round| round.processor + round.database));
+    vec![name, rate, p99, processor, all]
 }
 
 /// Builds the peer with axum. Returns its program.
-fn axum(plan: &Plan<'_>) -> Result<(PathBuf, Vec<PathBuf>), String> {
+fn axum(plan: &Plan<'_>) -> Result<Vec<PathBuf>, String> {
     println!("bench: building the peer with axum");
     let target = plan.directory.with_file_name("peer-axum");
     let mut build =
@@ -136,11 +116,11 @@ fn axum(plan: &Plan<'_>) -> Result<(PathBuf, Vec<PathBuf>), String> {
     if !status(build.arg("--target-dir").arg(&target))?.success() {
         return Err("the peer with axum does not build; see the errors above".to_owned());
     }
-    Ok((target.join("release/peer-axum"), Vec::new()))
+    Ok(vec![target.join("release/peer-axum")])
 }
 
 /// Installs the dependencies of the peer with fastify. Returns its program and arguments.
-fn fastify(plan: &Plan<'_>) -> Result<(PathBuf, Vec<PathBuf>), String> {
+fn fastify(plan: &Plan<'_>) -> Result<Vec<PathBuf>, String> {
     println!("bench: installing the peer with fastify");
     let directory = plan.directory.with_file_name("peer-fastify");
     copy_directory(&workspace().join("xtask/peers/fastify"), &directory)?;
@@ -149,11 +129,11 @@ fn fastify(plan: &Plan<'_>) -> Result<(PathBuf, Vec<PathBuf>), String> {
     npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(&directory);
     process::run("npm", &mut npm, &directory, INSTALLATION)
         .map_err(|error| format!("{error}; on Debian: apt-get install nodejs npm"))?;
-    Ok(("node".into(), vec![directory.join("server.js")]))
+    Ok(vec!["node".into(), directory.join("server.js")])
 }
 
 /// Installs the dependencies of the peer with FastAPI. Returns its program and arguments.
-fn fastapi(plan: &Plan<'_>) -> Result<(PathBuf, Vec<PathBuf>), String> {
+fn fastapi(plan: &Plan<'_>) -> Result<Vec<PathBuf>, String> {
     println!("bench: installing the peer with FastAPI");
     let directory = plan.directory.with_file_name("peer-fastapi");
     fs::create_dir_all(&directory).map_err(in_file(&directory))?;
@@ -161,5 +141,5 @@ fn fastapi(plan: &Plan<'_>) -> Result<(PathBuf, Vec<PathBuf>), String> {
     let requirements = source.join("requirements.txt");
     packages::python(Path::new("python3"), &venv, &requirements, &directory, INSTALLATION)?;
     // -B: no compiled modules beside the sources.
-    Ok((venv.join("bin/python"), vec!["-B".into(), source.join("server.py")]))
+    Ok(vec![venv.join("bin/python"), "-B".into(), source.join("server.py")])
 }

@@ -27,7 +27,7 @@ impl Clients {
         let runtime = runtime.map_err(|error| format!("cannot start the tokio runtime: {error}"))?;
         let address = server.address.trim_start_matches("http://");
         let address: SocketAddr = address.parse().map_err(|error| format!("{address}: {error}"))?;
-        let key = server.key.as_deref().unwrap_or_default();
+        let key = server.key().unwrap_or_default();
         let plain = Protocol { http2: false, tls: None };
         let idle = runtime.block_on(async {
             let mut idle = Vec::new();

@@ -1,7 +1,4 @@
-//! Creates stores with many animals by SQL, since adding ten million over HTTP would take minutes.
-//!
-//! All animals have the same size, and the number of sold ones does not grow with the store, so that a request reads the
-//! same amount of data from stores of any size.
+//! Creates stores with many animals by SQL, since adding a million over HTTP would take minutes.
 
 use std::path::Path;
 
@@ -13,14 +10,11 @@ use self::cluster::Cluster;
 #[path = "../../../tests/postgres_cluster/mod.rs"]
 pub(crate) mod cluster;
 
-/// The number of sold animals. A third each of the others is available, pending, or without a status.
-const SOLD: u64 = 40;
-
 /// Adds animals with the identifiers from 1 to `count` to an empty SQLite store.
 pub(super) fn sqlite(path: &Path, count: u64) -> Result<(), String> {
     let fill = || {
         let connection = Connection::open(path)?;
-        let insert = insert("printf('Animal %08d', n)", "number", count);
+        let insert = insert("printf('Animal %08d', n)", "number");
         let numbers = format!("SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < {count}");
         connection.execute(&format!("WITH RECURSIVE number(n) AS ({numbers}) {insert}"), [])?;
         connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -28,14 +22,12 @@ pub(super) fn sqlite(path: &Path, count: u64) -> Result<(), String> {
     fill().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
 }
 
-/// Returns the statement that adds animals. `name` is an SQL expression, `numbers` a row source with a column `n`.
-fn insert(name: &str, numbers: &str, count: u64) -> String {
-    let every = (count / SOLD).max(1);
+/// Returns the statement that adds animals, a third each available, pending, and without a status. `name` is an SQL
+/// expression, `numbers` a row source with a column `n`.
+fn insert(name: &str, numbers: &str) -> String {
     format!(
         "INSERT INTO animal (id, name, category_id, status)
-         SELECT n, {name}, n % 50, CASE WHEN n % {every} = {every} / 2 THEN 'sold'
-             ELSE CASE n % 3 WHEN 0 THEN 'available' WHEN 1 THEN 'pending' END END
-         FROM {numbers}"
+         SELECT n, {name}, n % 50, CASE n % 3 WHEN 0 THEN 'available' WHEN 1 THEN 'pending' END FROM {numbers}"
     )
 }
 
@@ -68,17 +60,13 @@ impl Postgres {
     /// Adds animals as [`sqlite`] does.
     pub(super) fn fill(&self, url: &str, count: u64) -> Result<(), String> {
         let name = url.rsplit('/').next().and_then(|last| last.split('?').next()).unwrap_or_default();
-        let numbers = format!("generate_series(1, {count}) AS n");
-        let statements = [
-            insert("'Animal ' || lpad(n::text, 8, '0')", &numbers, count),
-            format!("SELECT setval('animal_id', {count})"),
-            "VACUUM ANALYZE animal".to_owned(),
-            "CHECKPOINT".to_owned(),
-        ];
+        let insert =
+            insert("'Animal ' || lpad(n::text, 8, '0')", &format!("generate_series(1, {count}) AS n"));
+        let number = format!("SELECT setval('animal_id', {count})");
         self.runtime.block_on(async {
             let client = self.cluster.client(name).await;
-            for statement in statements {
-                client.batch_execute(&statement).await.map_err(|error| format!("{statement}: {error}"))?;
+            for statement in [&insert, &number, "VACUUM ANALYZE animal", "CHECKPOINT"] {
+                client.batch_execute(statement).await.map_err(|error| format!("{statement}: {error}"))?;
             }
             Ok(())
         })

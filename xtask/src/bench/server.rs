@@ -1,6 +1,5 @@
 //! Starts the measured servers, each as a separate process of an optimised build.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,12 +17,11 @@ use crate::process::Running;
 pub(super) struct Programs(PathBuf);
 
 /// A database with animals and an API key.
+#[derive(Clone)]
 pub(super) struct Store {
     name: &'static str,
     url: String,
     key: String,
-    /// The database, if it is on SQLite.
-    file: Option<PathBuf>,
     /// The first process of PostgreSQL, if the database is there.
     postmaster: Option<u32>,
     log: PathBuf,
@@ -31,8 +29,8 @@ pub(super) struct Store {
 
 impl Store {
     /// Returns the file of the database on SQLite, or the URL of one on PostgreSQL.
-    pub(super) fn place(&self) -> &OsStr {
-        self.file.as_ref().map_or(OsStr::new(&self.url), |file| file.as_os_str())
+    pub(super) fn place(&self) -> &str {
+        self.url.trim_start_matches("sqlite:")
     }
 }
 
@@ -55,33 +53,41 @@ impl Programs {
     ) -> Result<Server, String> {
         let mut command = launched(&self.0.with_file_name(name), launcher);
         let (running, address) = Running::serve(&mut command, &plan.directory.join(name))?;
-        Ok(Server { name, address, key: None, file: None, postmaster: None, running })
+        Ok(Server { name, address, store: None, running })
     }
 
-    /// Creates a database on SQLite. `name` is unique.
-    pub(super) fn sqlite(&self, name: &str, animals: u64, plan: &Plan<'_>) -> Result<Store, String> {
-        let file = plan.directory.join(format!("{name}.db"));
-        let url = format!("sqlite:{}", file.display());
-        let key = create_key(&self.0, "xtask", &url)?;
-        seed::sqlite(&file, animals)?;
-        let log = file.with_extension("log");
-        Ok(Store { name: "on SQLite", url, key, file: Some(file), postmaster: None, log })
+    /// Creates a database on SQLite, and one on PostgreSQL if there is a server.
+    pub(super) fn stores(
+        &self,
+        animals: u64,
+        postgres: Option<&Postgres>,
+        plan: &Plan<'_>,
+    ) -> Result<Vec<Store>, String> {
+        let engines = [None].into_iter().chain(postgres.map(Some));
+        engines
+            .enumerate()
+            .map(|(n, engine)| self.store(&format!("store{n}"), engine, animals, plan))
+            .collect()
     }
 
-    /// Creates a database on PostgreSQL. `name` is unique.
-    pub(super) fn postgres(
+    /// Creates a database, on PostgreSQL if a server is given. `name` is unique.
+    pub(super) fn store(
         &self,
         name: &str,
-        postgres: &Postgres,
+        postgres: Option<&Postgres>,
         animals: u64,
         plan: &Plan<'_>,
     ) -> Result<Store, String> {
-        let url = postgres.database();
-        let key = create_key(&self.0, "xtask", &url)?;
-        postgres.fill(&url, animals)?;
         let log = plan.directory.join(format!("{name}.log"));
-        let postmaster = Some(postgres.postmaster()?);
-        Ok(Store { name: "on PostgreSQL", url, key, file: None, postmaster, log })
+        let file = log.with_extension("db");
+        let url = postgres.map_or_else(|| format!("sqlite:{}", file.display()), Postgres::database);
+        let key = create_key(&self.0, "xtask", &url)?;
+        let Some(postgres) = postgres else {
+            seed::sqlite(&file, animals)?;
+            return Ok(Store { name: "on SQLite", url, key, postmaster: None, log });
+        };
+        postgres.fill(&url, animals)?;
+        Ok(Store { name: "on PostgreSQL", url, key, postmaster: Some(postgres.postmaster()?), log })
     }
 
     /// Starts the service with default settings. `launcher` is a program with its arguments that starts it, or empty.
@@ -96,10 +102,7 @@ pub(super) struct Server {
     pub(super) name: &'static str,
     /// Scheme, host and port.
     pub(super) address: String,
-    pub(super) key: Option<String>,
-    /// The SQLite database.
-    pub(super) file: Option<PathBuf>,
-    postmaster: Option<u32>,
+    store: Option<Store>,
     running: Running,
 }
 
@@ -108,8 +111,12 @@ impl Server {
     pub(super) fn start(name: &'static str, command: &mut Command, store: &Store) -> Result<Self, String> {
         let (running, url) = Running::serve(command, &store.log)?;
         let address = url.trim_end_matches("/v1").to_owned();
-        let (key, file) = (Some(store.key.clone()), store.file.clone());
-        Ok(Self { name, address, key, file, postmaster: store.postmaster, running })
+        Ok(Self { name, address, store: Some(store.clone()), running })
+    }
+
+    /// The API key, if the server requires one.
+    pub(super) fn key(&self) -> Option<&str> {
+        self.store.as_ref().map(|store| &*store.key)
     }
 
     /// The process identifier.
@@ -125,7 +132,8 @@ impl Server {
 
     /// Returns the CPU time of the processes of PostgreSQL so far; zero if the database is not there.
     pub(super) fn database_time(&self) -> Result<Duration, String> {
-        let Some(postmaster) = self.postmaster else { return Ok(Duration::ZERO) };
+        let postmaster = self.store.as_ref().and_then(|store| store.postmaster);
+        let Some(postmaster) = postmaster else { return Ok(Duration::ZERO) };
         // Each of its processes has a session of its own.
         processor_time(|id, fields| id == postmaster || fields.get(1) == Some(&u64::from(postmaster)))
     }

@@ -16,10 +16,8 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     let postgres = Postgres::start()?;
     println!("bench: {} animals, {} s a load", grouped(ANIMALS as f64), plan.options.seconds);
     let bare = [programs.bare("bare-hyper", plan, &[])?, programs.bare("bare-dropshot", plan, &[])?];
-    let mut services = vec![programs.serve(&programs.sqlite("animals", ANIMALS, plan)?, &[])?];
-    if let Some(postgres) = &postgres {
-        services.push(programs.serve(&programs.postgres("postgres", postgres, ANIMALS, plan)?, &[])?);
-    }
+    let stores = programs.stores(ANIMALS, postgres.as_ref(), plan)?;
+    let services: Vec<_> = stores.iter().map(|store| programs.serve(store, &[])).collect::<Result<_, _>>()?;
     let mut rows = Vec::new();
     for server in &bare {
         rows.push(Row::new(server, "hello", Request::Path("/".to_owned())));
@@ -29,13 +27,8 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     }
     load.measure(&mut rows)?;
     let cells = |row: &Row<'_>| {
-        vec![
-            format!("{}, {}", row.server.name, row.what),
-            grouped(row.median(|round| round.rate)),
-            format!("{:.1}", row.median(|round| round.p99)),
-            format!("{:.1}", row.median(|round| round.processor)),
-            format!("{:.2}", row.share_of(&rows[0])),
-        ]
+        let share = format!("{:.2}", row.share_of(&rows[0]));
+        [&row.cells(&format!("{}, {}", row.server.name, row.what))[..], &[share]].concat()
     };
     let head = "server, request | requests/s | p99 ms | server CPU µs/request | of bare hyper";
     println!("\n{}", table(head, rows.iter().map(cells)));
