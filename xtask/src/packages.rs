@@ -44,6 +44,15 @@ pub(crate) fn python(
     process::run("venv", &mut create, logs, limit)
         .map_err(|error| format!("{error}\n(on Debian: apt-get install python3-venv)"))?;
     let mut pip = Command::new(venv.join("bin/python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);
+    // Python compiles the modules that are used; compiling all of them takes longer than installing them.
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-compile",
+        "--requirement",
+    ]);
     process::run("pip", pip.arg(requirements), logs, limit).map(drop)
 }

@@ -37,6 +37,17 @@ pub(crate) fn copy_directory(from: &Path, to: &Path) -> Result<(), String> {
     }
 }
 
+/// Copies a file or a directory so that all users can read the copy.
+pub(crate) fn copy_for_all(from: &Path, to: &Path) -> Result<(), String> {
+    let mut copy = Command::new("sh");
+    let copied =
+        output(copy.args(["-c", "cp -R \"$1\" \"$2\" && chmod -R a+rX \"$2\"", "copy"]).args([from, to]))?;
+    match copied.status.success() {
+        true => Ok(()),
+        false => Err(format!("{}: {}", from.display(), String::from_utf8_lossy(&copied.stderr).trim())),
+    }
+}
+
 /// Creates an empty directory. Deletes the content of an existing one.
 pub(crate) fn empty_directory(path: &Path) -> Result<(), String> {
     match fs::remove_dir_all(path) {

@@ -1,5 +1,5 @@
--- Sessions of Neovim's built-in client with the language server. They print what a designer sees, and how long each answer
--- took. Exit status 1 if something is missing. `SESSION` is the name of the session.
+-- A session of Neovim's built-in client with the language server. It prints what a designer sees, and how long each answer
+-- took. Exit status 1 if something is missing.
 --
 -- Neovim 0.7 is the oldest version that this must work with, so newer functions are not used.
 
@@ -25,10 +25,6 @@ vim.lsp.handlers['textDocument/publishDiagnostics'] = function(problem, result, 
   published[result.uri] = result.diagnostics
   return publish(problem, result, ...)
 end
-
--- The newest message of the server to the person.
-local message
-vim.lsp.handlers['window/showMessage'] = function(_, result) message = result.message end
 
 local function uri(path) return vim.uri_from_fname(path) end
 
@@ -135,9 +131,7 @@ local function close()
   wait('the end of the server', function() return vim.lsp.client_is_stopped(client) end)
 end
 
-local sessions = {}
-
-function sessions.design()
+local function session()
   say(('the document is open and checked after %.0f ms: %d diagnostics'):format(open(), #published[uri(document)]))
 
   say('\nafter a change of a maximum, without saving:')
@@ -197,61 +191,7 @@ function sessions.design()
   close()
 end
 
--- An operation that every document of the service can have: it refers only to components that all operations use.
-local OPERATION = [[
-  /probes:
-    get:
-      operationId: listProbes
-      tags: [animals]
-      summary: List the probes
-      description: An operation that only this session has.
-      responses:
-        '204':
-          description: There are none.
-          headers: { x-request-id: { $ref: '#/components/headers/RequestId' } }
-        '401': { $ref: '#/components/responses/Unauthorized' }
-        '429': { $ref: '#/components/responses/RateLimited' }
-        '500': { $ref: '#/components/responses/Internal' }
-        '503': { $ref: '#/components/responses/Unavailable' }]]
-
-function sessions.scaffold()
-  open()
-  say('after saving a document with a new operation:')
-  local paths = position('paths:')
-  vim.api.nvim_buf_set_lines(0, paths, paths, true, vim.split(OPERATION, '\n'))
-  local missing = function() return found(document, 'path-not-in-code') end
-  local took = save('the missing path', missing)
-  show(document, missing())
-  say(('  shown after %.0f ms'):format(took))
-
-  -- A person selects the action from a list.
-  local title
-  vim.ui.select = function(actions, _, select)
-    for _, action in ipairs(actions) do
-      title = (action[2] or action).title
-      if title:find('to the code', 1, true) then return select(action) end
-    end
-    error('no code action adds the operation: ' .. vim.inspect(actions))
-  end
-  put_cursor('/probes')
-  local since = vim.loop.hrtime()
-  vim.lsp.buf.code_action()
-  wait('the end of the command', function() return message ~= nil end)
-  say(('\nthe code action "%s" took %.0f ms and answered:'):format(title, milliseconds(since)))
-  say('  ' .. message:gsub('\n', '\n  '))
-  local rust = root .. '/src/operations/list_probes.rs'
-  assert(vim.fn.filereadable(rust) == 1, rust .. ' does not exist')
-
-  message, since = nil, vim.loop.hrtime()
-  -- The server compares again by itself: it builds the new code.
-  wait('the end of the difference', function() return message ~= nil or not missing() end)
-  assert(message == nil, message)
-  assert(#published[uri(document)] == 0 or not found(document, 'operation-not-in-code'), 'the operation is missing')
-  say(('\nbuilt and compared after %.0f ms; the difference is gone'):format(milliseconds(since)))
-  close()
-end
-
-local fine, problem = xpcall(assert(sessions[os.getenv('SESSION')]), debug.traceback)
+local fine, problem = xpcall(session, debug.traceback)
 if not fine then
   say('failed: ' .. tostring(problem))
   vim.cmd('cquit 1')

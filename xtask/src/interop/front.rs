@@ -1,31 +1,42 @@
 //! A front for the service, to test clients: a network that fails, and a later version of the API.
 //!
 //! The first addition is stored, but its response is lost; the second gets a 503. A client that repeats an addition in the
-//! documented way adds one animal. Each object in a response has a field that the document does not have, which a later
-//! minor version may add.
+//! documented way adds one animal. Each object in a response of the API has a field that the document does not have,
+//! which a later minor version may add. Instead of a released document, it returns the working one.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, RETRY_AFTER, TRANSFER_ENCODING};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
 use ureq::Agent;
 
 /// Longer than any request of a client takes.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// What the second addition gets.
 const UNAVAILABLE: &[u8] = br#"{"code": "unavailable", "message": "try again", "status": 503}"#;
+/// The headers of one connection, which are not forwarded.
+const OWN: [http::HeaderName; 5] = [HOST, CONNECTION, EXPECT, CONTENT_LENGTH, TRANSFER_ENCODING];
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A running front. It ends when dropped.
 pub(super) struct Front {
     address: SocketAddr,
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    /// Serves until it is dropped.
+    _runtime: Runtime,
 }
 
 struct Shared {
@@ -34,7 +45,6 @@ struct Shared {
     http: Agent,
     /// The number of additions.
     additions: AtomicUsize,
-    is_over: AtomicBool,
 }
 
 impl Front {
@@ -44,20 +54,22 @@ impl Front {
     /// A message, if there is no free port.
     pub(super) fn start(service: &str) -> Result<Self, String> {
         let failed = |error: io::Error| format!("cannot start a front for the service: {error}");
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().map_err(failed)?;
+        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let http = Agent::config_builder().timeout_global(Some(TIMEOUT)).http_status_as_error(false).build();
-        let shared = Arc::new(Shared {
-            service: service.to_owned(),
-            http: http.into(),
-            additions: AtomicUsize::new(0),
-            is_over: AtomicBool::new(false),
+        let (service, additions) = (service.to_owned(), AtomicUsize::new(0));
+        let shared = Arc::new(Shared { service, http: http.into(), additions });
+        let served = shared.clone();
+        runtime.spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let shared = served.clone();
+                let respond = service_fn(move |request| shared.clone().respond(request));
+                // A client whose connection fails reports it, and prints something else than expected.
+                tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), respond));
+            }
         });
-        let thread = thread::spawn({
-            let shared = Arc::clone(&shared);
-            move || shared.accept(&listener)
-        });
-        Ok(Self { address, shared, thread: Some(thread) })
+        Ok(Self { address, shared, _runtime: runtime })
     }
 
     /// The URL without a path.
@@ -71,90 +83,52 @@ impl Front {
     }
 }
 
-impl Drop for Front {
-    fn drop(&mut self) {
-        self.shared.is_over.store(true, Ordering::SeqCst);
-        // Wakes the thread, which waits for a connection.
-        let _ = TcpStream::connect(self.address);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
 impl Shared {
-    /// Serves one request of each connection.
-    fn accept(self: &Arc<Self>, listener: &TcpListener) {
-        for stream in listener.incoming().map_while(Result::ok) {
-            if self.is_over.load(Ordering::SeqCst) {
-                return;
-            }
-            let shared = Arc::clone(self);
-            // A client whose connection fails reports it, and prints something else than expected.
-            thread::spawn(move || shared.serve(&stream));
-        }
-    }
-
-    fn serve(&self, mut stream: &TcpStream) -> Result<(), String> {
-        stream.set_read_timeout(Some(TIMEOUT)).map_err(|error| error.to_string())?;
-        let request = read(stream)?;
+    /// Responds to a request. An error closes the connection without a response.
+    async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Failure> {
         let is_addition = request.method() == Method::POST;
-        let mut response = self.forward(request)?;
+        let (parts, body) = request.into_parts();
+        let request = Request::from_parts(parts, body.collect().await?.to_bytes());
+        let shared = self.clone();
+        let mut response = tokio::task::spawn_blocking(move || shared.forward(request)).await??;
         if is_addition {
             match self.additions.fetch_add(1, Ordering::SeqCst) {
-                0 => return Ok(()),
+                0 => return Err("the response is lost".into()),
                 1 => {
                     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
                     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
-                    *response.body_mut() = UNAVAILABLE.to_vec();
+                    *response.body_mut() = UNAVAILABLE.into();
                 }
                 _ => {}
             }
         }
-        stream.write_all(&text(&response)).map_err(|error| error.to_string())
+        Ok(response.map(Full::new))
     }
 
     /// Sends a request to the service. Returns its response, with more fields.
-    fn forward(&self, request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>, String> {
+    fn forward(&self, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
         let (mut parts, body) = request.into_parts();
-        parts.uri = format!("{}{}", self.service, parts.uri).parse().map_err(|error| format!("{error}"))?;
+        let path = parts.uri.to_string();
+        let is_api = path.starts_with("/v1/");
+        let released = path.strip_prefix("/openapi/").and_then(|file| file.rsplit_once('.'));
+        let path = released.map_or(path.clone(), |(_, format)| format!("/openapi.{format}"));
+        parts.uri = format!("{}{path}", self.service).parse()?;
+        without_own(&mut parts.headers);
         let sent = if body.is_empty() {
             self.http.run(Request::from_parts(parts, ()))
         } else {
-            self.http.run(Request::from_parts(parts, body))
+            self.http.run(Request::from_parts(parts, body.to_vec()))
         };
-        let (parts, mut body) = sent.map_err(|error| error.to_string())?.into_parts();
-        let body = body.read_to_vec().map_err(|error| error.to_string())?;
-        Ok(Response::from_parts(parts, extended(&body)))
+        let (mut parts, mut body) = sent?.into_parts();
+        let body = body.read_to_vec()?;
+        without_own(&mut parts.headers);
+        parts.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+        Ok(Response::from_parts(parts, if is_api { extended(&body) } else { body }.into()))
     }
 }
 
-/// Reads a request with its body.
-fn read(stream: &TcpStream) -> Result<Request<Vec<u8>>, String> {
-    let mut reader = BufReader::new(stream);
-    let mut line = || {
-        let mut line = String::new();
-        reader.read_line(&mut line).map_err(|error| error.to_string())?;
-        Ok::<_, String>(line.trim_end().to_owned())
-    };
-    let first = line()?;
-    let mut words = first.split(' ');
-    let mut request = Request::builder().method(words.next().unwrap_or_default());
-    request = request.uri(words.next().unwrap_or_default());
-    let mut length = 0;
-    loop {
-        let header = line()?;
-        let Some((name, value)) = header.split_once(':') else { break };
-        let (name, value) = (name.to_ascii_lowercase(), value.trim());
-        if name == CONTENT_LENGTH.as_str() {
-            length = value.parse().map_err(|error| format!("{name}: {error}"))?;
-        } else if ![HOST, CONNECTION, EXPECT].iter().any(|own| own.as_str() == name) {
-            request = request.header(name, value);
-        }
-    }
-    let mut body = Vec::new();
-    reader.take(length).read_to_end(&mut body).map_err(|error| error.to_string())?;
-    request.body(body).map_err(|error| error.to_string())
+fn without_own(headers: &mut HeaderMap) {
+    OWN.iter().for_each(|name| drop(headers.remove(name)));
 }
 
 /// Adds a field to each object of a response.
@@ -168,19 +142,4 @@ fn extended(body: &[u8]) -> Vec<u8> {
         object.insert("addedLater".to_owned(), json!({ "fields": ["unknown"] }));
     }
     value.to_string().into_bytes()
-}
-
-/// Returns a response as it is sent.
-fn text(response: &Response<Vec<u8>>) -> Vec<u8> {
-    let mut headers: HeaderMap = response.headers().clone();
-    for name in [CONTENT_LENGTH, CONNECTION, TRANSFER_ENCODING] {
-        headers.remove(name);
-    }
-    headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
-    let mut text = format!("HTTP/1.1 {}\r\n", response.status()).into_bytes();
-    let line = |name: &HeaderName, value: &[u8]| [name.as_str().as_bytes(), b": ", value, b"\r\n"].concat();
-    text.extend(headers.iter().flat_map(|(name, value)| line(name, value.as_bytes())));
-    text.extend(format!("connection: close\r\ncontent-length: {}\r\n\r\n", response.body().len()).bytes());
-    text.extend(response.body());
-    text
 }

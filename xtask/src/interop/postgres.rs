@@ -4,14 +4,15 @@
 //! `STORE_TESTS_POSTGRES` tells them the directory of the programs. A test of the store checks that the server has the
 //! version of that program.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 use std::time::Instant;
 
 use launcher::ci::with_clippy;
+use launcher::parallel;
 use launcher::process::{cargo, output, seconds, status};
 use launcher::workspace::{in_file, workspace};
 use regex::Regex;
@@ -19,36 +20,28 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::Context;
+use crate::workspace::copy_for_all;
 
 /// The test binaries that start servers.
 const BINARIES: [&str; 3] = ["store", "http_postgres", "process"];
 
-/// Runs the tests on each version that `context` chooses, and prints a table.
+/// Runs the tests on each version that `context` chooses.
 pub(super) fn run_all(context: &Context) -> Result<String, String> {
     let pins = context.directory.join("postgres/package.json");
     let pins = fs::read_to_string(&pins).map_err(in_file(&pins))?;
     let versions = chosen(&pins, &context.postgres)?;
     // The tests themselves have a time limit. Compiled like this, cargo uses what `cargo xtask ci` has built.
     let mut build = with_clippy(cargo(&["test", "--quiet", "--workspace", "--no-run"]))?;
-    let held = context.target.lock();
     if !status(build.args(BINARIES.iter().flat_map(|binary| ["--test", binary])))?.success() {
         return Err("the tests do not build, see above".to_owned());
     }
-    drop(held);
-    let (mut rows, mut failed) = (String::new(), Vec::new());
+    let mut failed = Vec::new();
     for version in &versions {
-        let begin = Instant::now();
-        let (exact, result) = match test(context, version) {
-            Ok((exact, passed)) => (exact, passed.to_string()),
-            Err(problem) => {
-                eprintln!("{problem}\ninterop: failed on PostgreSQL {version}");
-                failed.push(version.as_str());
-                (version.clone(), "failed".to_owned())
-            }
-        };
-        rows += &format!("| {exact} | {result} | {} |\n", begin.elapsed().as_secs());
+        if let Err(problem) = test(context, version) {
+            eprintln!("{problem}\ninterop: failed on PostgreSQL {version}");
+            failed.push(version.as_str());
+        }
     }
-    println!("| PostgreSQL | tests passed | seconds |\n| --- | --- | --- |\n{rows}");
     if failed.is_empty() {
         return Ok(format!("no test failed on PostgreSQL {}", versions.join(", ")));
     }
@@ -73,8 +66,8 @@ pub fn chosen(pins: &str, wanted: &[String]) -> Result<Vec<String>, String> {
     }
 }
 
-/// Runs the tests on one version. Returns the exact version and the number of tests that passed.
-fn test(context: &Context, version: &str) -> Result<(String, u64), String> {
+/// Runs the tests on one version.
+fn test(context: &Context, version: &str) -> Result<(), String> {
     let server = context.directory.join(format!("postgres/node_modules/postgres-{version}/native"));
     let (server, _copy) = reachable(&server)?;
     let programs = server.join("bin");
@@ -85,18 +78,13 @@ fn test(context: &Context, version: &str) -> Result<(String, u64), String> {
         return Err(format!("{}: expected version {version}, not `{exact}`", programs.display()));
     }
     // Most tests wait, so the processor has time for those of the others.
-    let passed = thread::scope(|scope| {
-        let programs = &programs;
-        let running =
-            BINARIES.map(|binary| scope.spawn(move || run_binary(context, binary, programs, exact)));
-        let counts = running.map(|binary| binary.join().map_err(|_| "a thread that ran tests ended")?);
-        counts.into_iter().sum::<Result<u64, String>>()
-    })?;
-    Ok((exact.to_owned(), passed))
+    let run = |binary| run_binary(context, binary, &programs, exact).err();
+    let problems: Vec<_> = parallel::each(BINARIES, BINARIES.len(), run).into_iter().flatten().collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 
-/// Runs those tests of a binary that need PostgreSQL. Returns the number of tests that passed.
-fn run_binary(context: &Context, binary: &str, programs: &Path, exact: &str) -> Result<u64, String> {
+/// Runs those tests of a binary that need PostgreSQL.
+fn run_binary(context: &Context, binary: &str, programs: &Path, exact: &str) -> Result<(), String> {
     let mut command = with_clippy(cargo(&["test", "--quiet", "--workspace", "--test", binary, "--"]))?;
     command.args(modules(&workspace().join("tests").join(binary))?);
     // With the second variable, tests are not skipped.
@@ -105,7 +93,7 @@ fn run_binary(context: &Context, binary: &str, programs: &Path, exact: &str) -> 
     let printed = context.run(&format!("postgres-{exact}-{binary}"), &mut command)?;
     let count = count_passed(&printed)?;
     println!("interop: {binary} on PostgreSQL {exact}: {count} tests in {}", seconds(begin.elapsed()));
-    Ok(count)
+    Ok(())
 }
 
 /// Returns the directory of a server, or a copy of it. For root, the tests run servers as another user, who may be unable
@@ -121,13 +109,8 @@ pub fn reachable(server: &Path) -> Result<(PathBuf, Option<TempDir>), String> {
     let copy = tempfile::Builder::new().prefix("postgres-").tempdir();
     let copy = copy.map_err(|error| format!("cannot create a directory for a copy: {error}"))?;
     fs::set_permissions(copy.path(), fs::Permissions::from_mode(0o755)).map_err(in_file(copy.path()))?;
-    let mut command = Command::new("sh");
-    command.args(["-c", "cp -R \"$1\" \"$2\" && chmod -R a+rX \"$2\"", "copy"]).arg(server);
     let to = copy.path().join("server");
-    let copied = output(command.arg(&to))?;
-    if !copied.status.success() {
-        return Err(format!("{}: {}", server.display(), String::from_utf8_lossy(&copied.stderr)));
-    }
+    copy_for_all(server, &to)?;
     Ok((to, Some(copy)))
 }
 
@@ -135,31 +118,14 @@ pub fn reachable(server: &Path) -> Result<(PathBuf, Option<TempDir>), String> {
 /// selects all tests.
 ///
 /// # Errors
-/// A message, if a file cannot be read.
+/// A message, if the directory cannot be searched.
 pub fn modules(binary: &Path) -> Result<Vec<String>, String> {
-    let mut modules = Vec::new();
-    for entry in fs::read_dir(binary).map_err(in_file(binary))? {
-        let path = entry.map_err(in_file(binary))?.path();
-        if uses_postgres(&path)? && !path.ends_with("main.rs") {
-            modules.push(format!("{}::", path.file_stem().unwrap_or_default().to_string_lossy()));
-        }
-    }
-    modules.sort();
-    Ok(modules)
-}
-
-/// Whether a file, or one below a directory, names a module that starts PostgreSQL.
-fn uses_postgres(path: &Path) -> Result<bool, String> {
-    if !path.is_dir() {
-        let text = fs::read_to_string(path).map_err(in_file(path))?;
-        return Ok(text.contains("crate::postgres"));
-    }
-    for entry in fs::read_dir(path).map_err(in_file(path))? {
-        if uses_postgres(&entry.map_err(in_file(path))?.path())? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let found = output(Command::new("grep").args(["-rl", "crate::postgres", "."]).current_dir(binary))?;
+    let files = String::from_utf8_lossy(&found.stdout);
+    let modules = files.lines().filter_map(|file| file.strip_prefix("./")?.split(['/', '.']).next());
+    let modules: BTreeSet<String> =
+        modules.filter(|name| *name != "main").map(|name| format!("{name}::")).collect();
+    Ok(modules.into_iter().collect())
 }
 
 /// Returns how many tests passed, from the output of a successful `cargo test`.

@@ -29,19 +29,14 @@ const BASES: [&str; 3] = [
 const MUTANTS: usize = 4_000;
 const SEED: u64 = 303;
 
-/// An explained disagreement.
+/// An explained disagreement. In the file, each also has its reason, and the section of a specification.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Explained {
     /// A regular expression for the finding.
     finding: String,
     /// A regular expression for the description of the mutant.
     #[serde(default)]
     mutant: String,
-    /// Who is right, and why.
-    reason: String,
-    /// The section of the OpenAPI Specification 3.0.3 or of another specification.
-    section: String,
 }
 
 /// Checks all mutants with both tools.
@@ -54,35 +49,36 @@ pub(super) fn run_all(context: &Context) -> Result<String, String> {
     let unchanged =
         bases.iter().map(|(name, base)| Mutant { what: (*name).to_owned(), text: base.to_string() });
     let mutants: Vec<_> = unchanged.chain(mutants(&bases, MUTANTS, SEED)).collect();
-    let (mut valid, mut invalid) = (0, 0);
-    let (mut explained, mut disagreements) = (BTreeMap::<_, usize>::new(), Vec::new());
+    let (mut valid, mut invalid, mut explained, mut disagreements) = (0, 0, 0, Vec::new());
     for (mutant, theirs) in mutants.iter().zip(validator_errors(context, &mutants)?) {
         let ours = lint_errors(mutant);
-        if ours.is_empty() == theirs.is_empty() {
-            *(if ours.is_empty() { &mut valid } else { &mut invalid }) += 1;
-            continue;
-        }
-        let (by, findings) = if ours.is_empty() { ("validator", theirs) } else { ("lint", ours) };
-        let reason = |finding: &String| {
-            let mut reasons = table.get(by).into_iter().flatten();
-            reasons.find(|it| matches(&it.finding, finding) && matches(&it.mutant, &mutant.what))
-        };
-        let reasons: Vec<_> = findings.iter().filter_map(reason).collect();
-        // If `lint` alone finds errors, one explained error is enough; if the validator does, all must be explained.
-        match reasons[..] {
-            [first, ..] if by == "lint" || reasons.len() == findings.len() => {
-                *explained.entry((by, &first.reason, &first.section)).or_default() += 1;
+        let (by, findings) = match (ours.is_empty(), theirs.is_empty()) {
+            (true, true) => {
+                valid += 1;
+                continue;
             }
-            _ => disagreements.push(format!("{by} alone: {}\n    {}", mutant.what, findings.join("\n    "))),
+            (false, false) => {
+                invalid += 1;
+                continue;
+            }
+            (true, false) => ("validator", theirs),
+            (false, true) => ("lint", ours),
+        };
+        let is_explained = |finding: &String| {
+            let mut reasons = table.get(by).into_iter().flatten();
+            reasons.any(|it| matches(&it.finding, finding) && matches(&it.mutant, &mutant.what))
+        };
+        // If `lint` alone finds errors, one explained error is enough; if the validator does, all must be explained.
+        let count = findings.iter().filter(|finding| is_explained(finding)).count();
+        if count == findings.len() || by == "lint" && count > 0 {
+            explained += 1;
+        } else {
+            disagreements.push(format!("{by} alone: {}\n    {}", mutant.what, findings.join("\n    ")));
         }
-    }
-    for ((by, reason, section), uses) in &explained {
-        println!("interop: {by} alone, {uses} mutants: {reason} ({section})");
     }
     let counts = format!(
-        "{} mutants with seed {SEED}: {valid} valid and {invalid} invalid for both, {} explained, {} disagreements",
+        "{} mutants with seed {SEED}: {valid} valid and {invalid} invalid for both, {explained} explained, {} disagreements",
         mutants.len(),
-        explained.values().sum::<usize>(),
         disagreements.len()
     );
     if disagreements.is_empty() { Ok(counts) } else { Err(format!("{}\n{counts}", disagreements.join("\n"))) }

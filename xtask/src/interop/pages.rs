@@ -1,5 +1,4 @@
-//! Clients generated from the document by third-party tools, the pages of the documentation in a browser, and the feed of
-//! releases in a feed reader.
+//! The pages of the documentation in a browser, and the feed of releases in a feed reader.
 
 use std::fs;
 use std::process::Command;
@@ -8,31 +7,8 @@ use launcher::process::output;
 use launcher::workspace::{in_file, workspace};
 use swagger_ui_redist::SwaggerUi;
 
-use super::{Context, commands};
+use super::Context;
 use crate::site;
-
-/// Runs a TypeScript client: openapi-typescript, openapi-fetch, `tsc --strict`, Node.
-pub(super) fn typescript(context: &Context) -> Result<String, String> {
-    let mut generate = context.node("openapi-typescript");
-    context.run("openapi-typescript", generate.arg(&context.document).args(["--output", "api.d.ts"]))?;
-    context.run("tsc", context.node("tsc").args(["--strict", "--project", "."]))?;
-    let mut client = context.node("node");
-    client.arg("built/check.js");
-    let summary = context.run_with_service("typescript", |_| Ok(client)).map(last_line)?;
-    Ok(format!("{summary}; {}", commands::typescript(context)?))
-}
-
-/// Runs a Python client by openapi-python-client. Its warnings are errors.
-pub(super) fn python(context: &Context) -> Result<String, String> {
-    let mut generate = context.python("openapi-python-client");
-    generate.args(["generate", "--meta", "none", "--overwrite", "--fail-on-warning"]);
-    generate.args(["--output-path", "animal_store_client", "--path"]).arg(&context.document);
-    context.run("openapi-python-client", &mut generate)?;
-    let mut client = context.python("python");
-    client.arg("check.py");
-    let summary = context.run_with_service("python", |_| Ok(client)).map(last_line)?;
-    Ok(format!("{summary}; {}", commands::python(context)?))
-}
 
 /// Uses the pages of the service, and those that `cargo xtask site` writes, in headless Chromium. Screenshots are kept in
 /// `target/interop/screenshots`.
