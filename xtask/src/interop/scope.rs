@@ -34,7 +34,7 @@ pub const CONCERNED: [(&str, &[Part]); 19] = [
     ("xtask/src/bench/", &[]),
     ("xtask/src/faults/", &[]),
     ("xtask/src/release/", &[Validity]),
-    ("xtask/src/scaffold/", &[Editors]),
+    ("xtask/src/scaffold/", &[]),
 ];
 
 /// Returns the parts that the changes since a revision concern.

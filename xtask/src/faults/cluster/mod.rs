@@ -9,8 +9,8 @@ mod clients;
 mod home;
 mod links;
 mod nodes;
-mod packages;
 mod plan;
+mod programs;
 mod record;
 mod scene;
 
@@ -21,21 +21,19 @@ use std::time::{Duration, Instant};
 use launcher::process::seconds;
 use launcher::serve;
 use launcher::workspace::target;
-use tokio::runtime::{Builder, Runtime};
 
 use self::home::Home;
-use self::links::Links;
-use self::packages::Programs;
 use self::plan::{FAULTS, Fault};
-use self::record::{Kind, Summary};
+use self::programs::Programs;
+use self::record::{Summary, lock};
 use self::scene::Scene;
 
+/// The directory of a cluster, in that of the run.
+const CLUSTER: &str = "cluster";
 /// The number of nodes, and that of members of etcd.
 const NODES: usize = 3;
 /// The number of replicas with clients from the start.
 const REPLICAS: usize = 3;
-/// The number of replicas that may start later.
-const LATE: usize = 2;
 /// How long clients are served before the fault, and after it.
 const BEFORE: Duration = Duration::from_secs(3);
 const AFTER: Duration = Duration::from_secs(5);
@@ -58,18 +56,16 @@ pub(super) fn run(short: bool, only: Option<&str>) -> Result<u8, String> {
     let service = serve::build(false)?;
     let home = Home::new()?;
     let programs = Programs::install(&home, &service, &target(&service)?)?;
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(|error| format!("cannot start the tokio runtime: {error}"))?;
-    let is_selected =
-        |fault: &&Fault| (!short || fault.is_short) && only.is_none_or(|only| fault.name.contains(only));
+    let faults = if short { &FAULTS[..2] } else { &FAULTS[..] };
     let (mut rows, mut failed) = (Vec::new(), false);
-    for (number, fault) in FAULTS.iter().filter(is_selected).enumerate() {
+    for fault in faults.iter().filter(|fault| only.is_none_or(|only| fault.name.contains(only))) {
         println!("faults: {}", fault.name);
         if fault.disk.is_some() && !home.can_mount() {
             println!("faults: skipped, because this process may not mount a file system");
             continue;
         }
-        match inject(fault, &home, &programs, &runtime, &format!("fault{number}")) {
+        // The servers must not disturb the next fault.
+        match observe(fault, &home, &programs).and_then(|row| home.remove(CLUSTER).map(|()| row)) {
             Ok(row) => {
                 println!("{}", row.markdown());
                 failed |= !row.is_right();
@@ -78,6 +74,7 @@ pub(super) fn run(short: bool, only: Option<&str>) -> Result<u8, String> {
             Err(why) => {
                 eprintln!("faults: {}: {why}", fault.name);
                 failed = true;
+                home.remove(CLUSTER)?;
             }
         }
     }
@@ -88,55 +85,34 @@ pub(super) fn run(short: bool, only: Option<&str>) -> Result<u8, String> {
 }
 
 /// Injects a fault into a new cluster.
-fn inject(
-    fault: &Fault,
-    home: &Home,
-    programs: &Programs,
-    runtime: &Runtime,
-    directory: &str,
-) -> Result<Row, String> {
-    home.create(directory)?;
-    let links = runtime.block_on(Links::open())?;
-    let scene = Scene::start(home, programs, (runtime, &links), directory, fault.disk);
-    let row = scene.and_then(|scene| observe(fault, scene));
-    // The servers must not disturb the next fault.
-    home.remove(directory).and(row)
-}
-
-fn observe(fault: &Fault, scene: Scene<'_>) -> Result<Row, String> {
-    let record = scene.record();
-    let (primary, standby) = (scene.nodes.with_role("leader")?, scene.nodes.with_role("sync_standby")?);
-    let served =
-        |since| [Kind::Write, Kind::Read].iter().all(|kind| record.has_succeeded(*kind, REPLICAS, since));
+fn observe(fault: &Fault, home: &Home, programs: &Programs) -> Result<Row, String> {
+    let scene = Scene::start(home, programs, CLUSTER, fault.disk)?;
+    let is_served = |since| scene.is_served(true, since) && scene.is_served(false, since);
     let start = Instant::now();
-    while !served(start) || start.elapsed() < BEFORE {
+    while !is_served(start) || start.elapsed() < BEFORE {
         sleep(BEFORE / 10);
     }
     let injected = Instant::now();
-    (fault.inject)(&scene, primary, standby)?;
+    (fault.inject)(&scene)?;
     let ended = Instant::now();
     // The first success may have been sent before the fault took effect.
-    while !served(ended + AFTER) {
+    while !is_served(ended + AFTER) {
         if ended.elapsed() > RECOVERY + AFTER {
             scene.remark(format!("not served again {} s after the fault", RECOVERY.as_secs()));
             break;
         }
         sleep(BEFORE / 10);
     }
-    let promoted = scene.promoted(primary, injected).map(|promoted| {
-        let written = (0..REPLICAS).map(|replica| record.first_success(Kind::Write, replica, promoted));
+    let record = &scene.clients.record;
+    let promoted = scene.promoted(injected).map(|promoted| {
+        let written = (0..REPLICAS).map(|replica| record.first_success(true, replica, promoted));
         let last = written.collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max());
         (promoted - injected, last.map(|last| last - promoted))
     });
-    let remarks = std::mem::take(&mut *scene.remarks.lock().map_err(|_| "a client panicked")?);
-    let end = Instant::now();
-    let (record, stored) = scene.end()?;
-    Ok(Row {
-        fault: fault.name,
-        summary: record.summary(REPLICAS, (injected, end), &stored),
-        promoted,
-        remarks,
-    })
+    let (end, stored) = (Instant::now(), scene.end()?);
+    let summary = record.summary(REPLICAS, (injected, end), &stored);
+    let remarks = std::mem::take(&mut *lock(&scene.remarks));
+    Ok(Row { fault: fault.name, summary, promoted, remarks })
 }
 
 const HEAD: &str = "| fault | promotion after | writes again, after the promotion | without writes | without reads | \

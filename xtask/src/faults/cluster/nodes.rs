@@ -1,7 +1,9 @@
 //! Three nodes with PostgreSQL under Patroni, and three members of etcd.
 
+use std::array;
 use std::fs;
-use std::process::Command;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -11,19 +13,34 @@ use serde_json::Value;
 use super::NODES;
 use super::home::Home;
 use super::links::{Links, local};
-use super::packages::Programs;
+use super::programs::Programs;
+use crate::bench::seed::cluster::free_port;
 
 /// How long a cluster may take to start or to recover.
 const LIMIT: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// Mounts a disk of `$1` bytes in the namespace of the process, and becomes the agent as the user `$2` in the group `$3`.
+const ON_DISK: &str = r#"mount -t tmpfs -o "size=$1,uid=$2,gid=$3" tmpfs disk
+exec setpriv --reuid "$2" --regid "$3" --clear-groups "$4" -m patroni patroni.yml"#;
+
 /// The nodes of a cluster. Their directories are in `directory`, which is one of the run's.
 pub(super) struct Nodes<'a> {
     pub(super) home: &'a Home,
     pub(super) programs: &'a Programs,
-    pub(super) links: &'a Links,
-    pub(super) directory: String,
+    pub(super) links: Links,
+    pub(super) directory: &'a str,
+    pub(super) ports: Ports,
     http: ureq::Agent,
+}
+
+/// The ports on which the servers listen, on the loopback address.
+pub(super) struct Ports {
+    pub(super) postgres: [u16; NODES],
+    pub(super) agents: [u16; NODES],
+    etcd: [u16; NODES],
+    /// Between the members of etcd.
+    peers: [u16; NODES],
 }
 
 impl<'a> Nodes<'a> {
@@ -32,26 +49,23 @@ impl<'a> Nodes<'a> {
     pub(super) fn start(
         home: &'a Home,
         programs: &'a Programs,
-        links: &'a Links,
-        directory: &str,
+        directory: &'a str,
         disk: Option<usize>,
     ) -> Result<Self, String> {
         let http = ureq::Agent::config_builder().timeout_global(Some(Duration::from_secs(2))).build().into();
-        let nodes = Self { home, programs, links, directory: directory.to_owned(), http };
+        let [postgres, agents, etcd, peers] = array::from_fn(|_| array::from_fn(|_| free_port()));
+        let ports = Ports { postgres, agents, etcd, peers };
+        let nodes = Self { home, programs, links: Links::new()?, directory, ports, http };
         for member in 0..NODES {
             nodes.start_etcd(member)?;
         }
         // An agent that starts earlier fails.
         nodes.wait("etcd", || {
-            let versions = links.ports.etcd.iter().map(|port| nodes.get(*port, "version"));
-            versions
-                .into_iter()
-                .all(|version| version.is_some_and(|it| it["etcdcluster"] != "not_decided"))
-                .then_some(())
+            let mut versions = etcd.iter().map(|port| nodes.get(*port, "version"));
+            versions.all(|it| it.is_some_and(|it| it["etcdcluster"] != "not_decided")).then_some(())
         })?;
         for node in 0..NODES {
-            nodes.configure(node)?;
-            nodes.start_node(node, disk)?;
+            nodes.start_agent(node, disk)?;
         }
         nodes.wait("a synchronous standby", || {
             let members = nodes.members();
@@ -73,34 +87,33 @@ impl<'a> Nodes<'a> {
         format!("{}/etcd{member}", self.directory)
     }
 
+    /// Opens a link to one of several equal servers. Returns its address.
+    pub(super) fn link(&self, from: &str, to: &str, number: usize, ports: &[u16]) -> String {
+        self.links.open(from.to_owned(), format!("{to}{number}"), ports[number])
+    }
+
     fn start_etcd(&self, member: usize) -> Result<(), String> {
-        let (ports, name) = (&self.links.ports, |member: usize| format!("etcd{member}"));
-        let url = |port: u16| format!("http://{}", local(port));
-        let all: Vec<_> = ports
-            .peers
-            .iter()
-            .enumerate()
-            .map(|(other, port)| format!("{}={}", name(other), url(*port)))
-            .collect();
-        let (peers, clients) = (url(ports.peers[member]), url(ports.etcd[member]));
-        let mut command = self.programs.etcd();
+        let (name, url) = (|member| format!("etcd{member}"), |port| format!("http://{}", local(port)));
+        let peers = self.ports.peers.map(url);
+        let all: Vec<_> = (0..NODES).map(|other| format!("{}={}", name(other), peers[other])).collect();
+        let (peer, client) = (&peers[member], url(self.ports.etcd[member]));
+        let mut command = self.home.command(&self.programs.etcd);
         command.args(["--data-dir", "data", "--name", &name(member), "--initial-cluster-state", "new"]);
-        command.args(["--listen-peer-urls", &peers, "--initial-advertise-peer-urls", &peers]);
-        command.args(["--listen-client-urls", &clients, "--advertise-client-urls", &clients]);
+        command.args(["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer]);
+        command.args(["--listen-client-urls", &client, "--advertise-client-urls", &client]);
         command.args(["--initial-cluster", &all.join(",")]);
-        self.home.create(&self.etcd(member))?;
         self.home.start(&self.etcd(member), &mut command)
     }
 
-    /// Writes the configuration of a node.
-    fn configure(&self, node: usize) -> Result<(), String> {
+    /// Starts the agent of a node, which starts PostgreSQL.
+    fn start_agent(&self, node: usize, disk: Option<usize>) -> Result<(), String> {
+        let (name, ports) = (format!("node{node}"), &self.ports);
         let directory = self.home.create(&self.node(node))?;
         self.home.create(&format!("{}/disk", self.node(node)))?;
-        let links = self.links;
-        let etcd: Vec<_> = links.etcd[node].iter().map(|link| &*link.address).collect();
+        let etcd: Vec<_> = (0..NODES).map(|member| self.link(&name, "etcd", member, &ports.etcd)).collect();
         let configuration = format!(
             r#"scope: animals
-name: node{node}
+name: {name}
 restapi: {{ listen: "{rest}", connect_address: "{rest_link}" }}
 # Proxies, because each node has a link of its own to each member.
 etcd3: {{ hosts: "{etcd}", use_proxies: true }}
@@ -118,7 +131,7 @@ bootstrap:
 postgresql:
   listen: "{listen}"
   connect_address: "{link}"
-  data_dir: "{data}"
+  data_dir: "{home}/disk/data"
   bin_dir: "{programs}"
   use_unix_socket: true
   use_unix_socket_repl: true
@@ -134,44 +147,34 @@ postgresql:
     - local all,replication all trust
     - host all,replication all 127.0.0.1/32 trust
 "#,
-            rest = local(links.ports.agents[node]),
-            rest_link = links.agents[node].address,
+            rest = local(ports.agents[node]),
+            rest_link = self.link("nodes", "agent", node, &ports.agents),
             etcd = etcd.join(","),
-            listen = local(links.ports.postgres[node]),
-            link = links.postgres[node].address,
-            data = self.data(node),
+            listen = local(ports.postgres[node]),
+            link = self.link("nodes", "postgres", node, &ports.postgres),
             programs = self.programs.postgres.display(),
             home = directory.display(),
         );
         let file = directory.join("patroni.yml");
-        fs::write(&file, configuration).map_err(in_file(&file))
-    }
-
-    fn data(&self, node: usize) -> String {
-        self.home.path.join(self.node(node)).join("disk/data").display().to_string()
-    }
-
-    fn start_node(&self, node: usize, disk: Option<usize>) -> Result<(), String> {
-        let (directory, mut patroni) = (self.node(node), self.programs.patroni());
-        let Some(bytes) = disk else { return self.home.start(&directory, &mut patroni) };
-        self.home.start_privileged(&directory, |user, group| {
-            let mut command = Command::new("unshare");
-            let mount = format!(
-                "mount -t tmpfs -o size={bytes},uid={user},gid={group} tmpfs disk && exec \"$0\" \"$@\""
-            );
-            command.args(["--mount", "--propagation", "private", "sh", "-c", &mount, "setpriv"]);
-            command.args(["--reuid", &user.to_string(), "--regid", &group.to_string(), "--clear-groups"]);
-            command.arg(patroni.get_program()).args(patroni.get_args());
-            command.envs(patroni.get_envs().filter_map(|(name, value)| Some((name, value?))));
-            command
-        })
+        fs::write(&file, configuration).map_err(in_file(&file))?;
+        let python = &self.programs.python;
+        let mut agent = if let (Some(bytes), Some((user, group))) = (disk, self.home.owner) {
+            let mut unshare = self.home.command(Path::new("unshare"));
+            unshare.uid(0).gid(0).args(["--mount", "--propagation", "private", "sh", "-ec", ON_DISK, "sh"]);
+            unshare.args([bytes.to_string(), user.to_string(), group.to_string()]).arg(python);
+            unshare
+        } else {
+            let mut agent = self.home.command(python);
+            agent.args(["-m", "patroni", "patroni.yml"]);
+            agent
+        };
+        self.home.start(&self.node(node), &mut agent)
     }
 
     /// Starts PostgreSQL of a node without its agent, as after the end of both.
     pub(super) fn start_alone(&self, node: usize) -> Result<(), String> {
-        let mut server = Command::new(self.programs.postgres.join("postgres"));
-        server.args(["-D", &self.data(node)]);
-        self.home.start(&self.node(node), &mut server)
+        let mut server = self.home.command(&self.programs.postgres.join("postgres"));
+        self.home.start(&self.node(node), server.args(["-D", "disk/data"]))
     }
 
     /// Returns what a server responds.
@@ -182,13 +185,8 @@ postgresql:
 
     /// Returns the members of the cluster as an agent reports them. Empty while no agent responds.
     fn members(&self) -> Vec<Value> {
-        let mut reports = self
-            .links
-            .ports
-            .agents
-            .iter()
-            .filter_map(|port| Some(self.get(*port, "cluster")?["members"].as_array()?.clone()));
-        reports.next().unwrap_or_default()
+        let members = |port: &u16| Some(self.get(*port, "cluster")?["members"].as_array()?.clone());
+        self.ports.agents.iter().find_map(members).unwrap_or_default()
     }
 
     /// Returns the node with this role in Patroni's words: `leader`, or `sync_standby`.
@@ -200,38 +198,32 @@ postgresql:
         })
     }
 
-    /// Returns the member of etcd that leads the others.
-    pub(super) fn etcd_leader(&self) -> Result<usize, String> {
-        self.wait("the leader of etcd", || {
-            self.links.ports.etcd.iter().position(|port| {
-                let status =
-                    self.http.post(format!("http://{}/v3/maintenance/status", local(*port))).send("{}");
-                let text = status.ok().and_then(|mut status| status.body_mut().read_to_string().ok());
-                let status: Option<Value> = text.and_then(|text| serde_json::from_str(&text).ok());
-                status.is_some_and(|status| {
-                    status["leader"].is_string() && status["leader"] == status["header"]["member_id"]
-                })
-            })
-        })
+    /// Returns the directory of the member of etcd that leads the others.
+    pub(super) fn etcd_leader(&self) -> Result<String, String> {
+        let leads = |port: &u16| {
+            let status = self.http.post(format!("http://{}/v3/maintenance/status", local(*port))).send("{}");
+            let text = status.ok().and_then(|mut status| status.body_mut().read_to_string().ok());
+            let status: Value = serde_json::from_str(&text.unwrap_or_default()).unwrap_or_default();
+            status["leader"].is_string() && status["leader"] == status["header"]["member_id"]
+        };
+        let leader = self.wait("the leader of etcd", || self.ports.etcd.iter().position(leads))?;
+        Ok(self.etcd(leader))
     }
 
     /// Repeats `attempt` until it has a result.
     pub(super) fn wait<T>(&self, what: &str, attempt: impl Fn() -> Option<T>) -> Result<T, String> {
         let start = Instant::now();
-        loop {
+        while start.elapsed() < LIMIT {
             if let Some(found) = attempt() {
                 return Ok(found);
             }
-            if start.elapsed() > LIMIT {
-                let log = self.home.path.join(self.node(0)).join("log");
-                let log = fs::read_to_string(log).unwrap_or_default();
-                let last: Vec<_> = log.lines().rev().take(20).collect();
-                return Err(format!(
-                    "waited in vain for {what}; the log of an agent, newest line first:\n{}",
-                    last.join("\n")
-                ));
-            }
             sleep(PAUSE);
         }
+        let log = fs::read_to_string(self.home.path.join(self.node(0)).join("log")).unwrap_or_default();
+        let last: Vec<_> = log.lines().rev().take(20).collect();
+        Err(format!(
+            "waited in vain for {what}; the log of an agent, newest line first:\n{}",
+            last.join("\n")
+        ))
     }
 }

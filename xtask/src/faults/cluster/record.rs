@@ -1,66 +1,47 @@
 //! What clients sent and received, and what follows from it: nothing lost, nothing twice, nothing stale.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A read must show every animal that was acknowledged this long before the request was sent.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// Stored animals: identifiers and names.
-pub(super) type Stored = Vec<(i64, String)>;
+/// The identifier and the name of a stored animal.
+pub(super) type Animal = (i64, String);
 
-/// Whether a request adds an animal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Write,
-    Read,
+/// What a client asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// To add an animal.
+    Add,
+    /// An animal.
+    Get(i64),
+    /// A page of the animals with greater identifiers.
+    Page(i64),
 }
 
-/// A response, or the end of a request without one.
-struct Outcome {
-    kind: Kind,
-    replica: usize,
-    at: Instant,
-    /// 0 for no response.
-    status: u16,
-}
-
-/// An acknowledged animal.
+/// A request that has ended.
 #[derive(Clone)]
-struct Acknowledged {
-    name: String,
-    at: Instant,
+pub(super) struct Call {
+    pub(super) replica: usize,
+    pub(super) asked: Asked,
+    pub(super) sent: Instant,
+    pub(super) ended: Instant,
+    /// 0 for no response.
+    pub(super) status: u16,
+    /// The animals of the response.
+    pub(super) animals: Vec<Animal>,
+    /// The target of the link to the next page.
+    pub(super) next: Option<String>,
 }
 
-/// The record of all clients of a fault.
+/// The calls of all clients during a fault, in the order of their ends.
 #[derive(Default)]
-pub(super) struct Record(Mutex<Inner>);
-
-#[derive(Default)]
-struct Inner {
-    outcomes: Vec<Outcome>,
-    acknowledged: BTreeMap<i64, Acknowledged>,
-    /// The identifiers in the order of their acknowledgements.
-    order: Vec<i64>,
-    /// The reads that lacked an animal that they must have shown, by replica.
-    stale: BTreeMap<usize, usize>,
-    /// Animals that a client that polls has left behind without seeing them.
-    missed: usize,
-    /// What was wrong in another way.
-    wrong: Vec<String>,
-}
-
-/// A page of a list as a client got it.
-pub(super) struct Page<'a> {
-    /// All animals of the page have greater identifiers.
-    pub(super) after: i64,
-    pub(super) ids: &'a [i64],
-    pub(super) has_next: bool,
-}
+pub(super) struct Record(pub(super) Mutex<Vec<Call>>);
 
 /// What happened from the fault on.
+#[derive(Debug, Default)]
 pub(super) struct Summary {
     /// The longest time without a successful request at one replica.
     pub(super) without_writes: Duration,
@@ -71,172 +52,203 @@ pub(super) struct Summary {
     pub(super) acknowledged: usize,
     pub(super) lost: usize,
     pub(super) doubled: usize,
+    /// The reads that lacked an animal that they must have shown, by replica.
     pub(super) stale: BTreeMap<usize, usize>,
+    /// Animals that clients that poll have left behind without seeing them.
     pub(super) missed: usize,
+    /// What was wrong in another way.
     pub(super) wrong: Vec<String>,
 }
 
-impl Record {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl Call {
+    pub(super) fn is_write(&self) -> bool {
+        self.asked == Asked::Add
     }
 
-    /// Records the end of a request.
-    pub(super) fn ended(&self, kind: Kind, replica: usize, status: u16) {
-        self.lock().outcomes.push(Outcome { kind, replica, at: Instant::now(), status });
-    }
-
-    /// Records that an animal was acknowledged.
-    pub(super) fn acknowledged(&self, id: i64, name: String) {
-        let mut inner = self.lock();
-        let acknowledged = Acknowledged { name, at: Instant::now() };
-        if let Some(other) = inner.acknowledged.insert(id, acknowledged.clone()) {
-            inner.wrong.push(format!("identifier {id} for {} and {}", other.name, acknowledged.name));
-        }
-        inner.order.push(id);
-    }
-
-    /// Returns an animal that a read which is sent now must show: one of the latest, selected by `seed`.
-    pub(super) fn expected(&self, seed: usize) -> Option<(i64, String)> {
-        let inner = self.lock();
-        let known = inner.order.iter().rev().take(400);
-        let known: Vec<_> =
-            known.filter(|id| inner.acknowledged[id].at.elapsed() > FRESH).take(100).collect();
-        let id = **known.get(seed.checked_rem(known.len())?)?;
-        Some((id, inner.acknowledged[&id].name.clone()))
-    }
-
-    /// Compares an animal that [`Record::expected`] returned with what a replica found.
-    pub(super) fn found(&self, replica: usize, id: i64, name: &str, found: Option<&str>) {
-        match found {
-            None => *self.lock().stale.entry(replica).or_default() += 1,
-            Some(found) if found != name => self.lock().wrong.push(format!("{id} is {found}, not {name}")),
-            Some(_) => {}
-        }
-    }
-
-    /// Compares a page with the animals that it must show. `sent` is when it was requested.
-    pub(super) fn listed(&self, replica: usize, page: &Page<'_>, sent: Instant) {
-        let mut inner = self.lock();
-        let last = if page.has_next { page.ids.last().copied().unwrap_or(page.after) } else { i64::MAX };
-        let ids: BTreeSet<i64> = page.ids.iter().copied().collect();
-        let must = inner.acknowledged.range((Bound::Excluded(page.after), Bound::Included(last)));
-        let mut must = must.filter(|(_, animal)| sent.saturating_duration_since(animal.at) > FRESH);
-        if must.any(|(id, _)| !ids.contains(id)) {
-            *inner.stale.entry(replica).or_default() += 1;
-        }
-    }
-
-    /// Compares what a client that polls has seen up to `last` with what was acknowledged.
-    pub(super) fn polled(&self, seen: &BTreeSet<i64>, last: i64) {
-        let mut inner = self.lock();
-        let missed = inner.acknowledged.range(..=last).filter(|(id, _)| !seen.contains(id)).count();
-        inner.missed += missed;
-    }
-
-    /// Whether each of these replicas has had a successful request of this kind since `since`.
-    pub(super) fn has_succeeded(&self, kind: Kind, replicas: usize, since: Instant) -> bool {
-        (0..replicas).all(|replica| self.first_success(kind, replica, since).is_some())
-    }
-
-    /// When the first request of this kind that succeeded at a replica after `since` ended.
-    pub(super) fn first_success(&self, kind: Kind, replica: usize, since: Instant) -> Option<Instant> {
-        let inner = self.lock();
-        let mut successes = inner.outcomes.iter().filter(|outcome| {
-            outcome.kind == kind && outcome.replica == replica && outcome.at > since && outcome.is_success()
-        });
-        successes.next().map(|outcome| outcome.at)
-    }
-
-    /// Summarises what happened from `fault` to `end` at the first `replicas` replicas. `stored` are the identifiers and
-    /// names of all animals afterwards.
-    pub(super) fn summary(
-        &self,
-        replicas: usize,
-        (fault, end): (Instant, Instant),
-        stored: &[(i64, String)],
-    ) -> Summary {
-        let inner = self.lock();
-        let longest = |kind| (0..replicas).map(|replica| inner.without(kind, replica, fault, end)).max();
-        let failures = |kind| {
-            let mut failures = BTreeMap::new();
-            let counted =
-                inner.outcomes.iter().filter(|it| it.kind == kind && it.at > fault && !it.is_success());
-            counted.for_each(|it| *failures.entry(it.status).or_default() += 1);
-            failures
-        };
-        let found: BTreeMap<i64, &str> = stored.iter().map(|(id, name)| (*id, &**name)).collect();
-        let names: BTreeSet<&str> = stored.iter().map(|(_, name)| &**name).collect();
-        let is_lost = |(id, animal): &(&i64, &Acknowledged)| found.get(id) != Some(&&*animal.name);
-        Summary {
-            without_writes: longest(Kind::Write).unwrap_or_default(),
-            without_reads: longest(Kind::Read).unwrap_or_default(),
-            writes: failures(Kind::Write),
-            reads: failures(Kind::Read),
-            acknowledged: inner.acknowledged.len(),
-            lost: inner.acknowledged.iter().filter(is_lost).count(),
-            doubled: stored.len() - names.len(),
-            stale: inner.stale.clone(),
-            missed: inner.missed,
-            wrong: inner.wrong.clone(),
-        }
-    }
-}
-
-impl Outcome {
     fn is_success(&self) -> bool {
         // A 404 is a response too; whether it is right is counted separately.
         [200, 201, 404].contains(&self.status)
     }
+
+    /// Returns the animal that was acknowledged.
+    fn acknowledged(&self) -> Option<&Animal> {
+        self.animals.first().filter(|_| self.is_write() && self.status == 201)
+    }
+
+    /// Whether the response lacks an animal of `acknowledged` that it must show.
+    fn is_stale(&self, acknowledged: &BTreeMap<i64, &Call>) -> bool {
+        let range = match self.asked {
+            Asked::Add => return false,
+            Asked::Get(id) => id..=id,
+            Asked::Page(after) if self.next.is_none() => after + 1..=i64::MAX,
+            Asked::Page(after) => after + 1..=self.animals.last().map_or(after, |(id, _)| *id),
+        };
+        let ids: BTreeSet<i64> = self.animals.iter().map(|(id, _)| *id).collect();
+        let is_old = |call: &Call| self.sent.saturating_duration_since(call.ended) > FRESH;
+        let mut must = acknowledged.range(range).filter(|(_, call)| is_old(call));
+        self.is_success() && must.any(|(id, _)| !ids.contains(id))
+    }
 }
 
-impl Inner {
-    /// The longest time without a success at a replica, from the last one before the fault on.
-    fn without(&self, kind: Kind, replica: usize, fault: Instant, end: Instant) -> Duration {
-        let of_replica = self.outcomes.iter().filter(|it| it.kind == kind && it.replica == replica);
-        let mut times: Vec<_> =
-            of_replica.filter(|it| it.is_success() && it.at <= end).map(|it| it.at).collect();
-        times.push(end);
-        times.sort();
-        let first = times.iter().rposition(|at| *at <= fault).unwrap_or(0);
-        times[first..].windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or_default()
+impl Record {
+    /// Returns the identifier of an animal that was acknowledged before: one of the latest, selected by `seed`.
+    pub(super) fn known(&self, seed: usize) -> Option<i64> {
+        let calls = lock(&self.0);
+        let known = calls.iter().rev().filter(|call| call.ended.elapsed() > FRESH);
+        let known: Vec<_> = known.filter_map(Call::acknowledged).take(100).collect();
+        known.get(seed.checked_rem(known.len())?).map(|(id, _)| *id)
     }
+
+    /// When the first write or read that succeeded at a replica after `since` ended.
+    pub(super) fn first_success(&self, is_write: bool, replica: usize, since: Instant) -> Option<Instant> {
+        let calls = lock(&self.0);
+        let mut successes = calls.iter().filter(|call| {
+            call.is_write() == is_write && call.replica == replica && call.ended > since && call.is_success()
+        });
+        successes.next().map(|call| call.ended)
+    }
+
+    /// Summarises what happened from `fault` to `end` at the first `replicas` replicas. `stored` are all animals
+    /// afterwards.
+    pub(super) fn summary(
+        &self,
+        replicas: usize,
+        (fault, end): (Instant, Instant),
+        stored: &[Animal],
+    ) -> Summary {
+        let calls = &*lock(&self.0);
+        let longest = |is_write| {
+            let times = (0..replicas).map(|replica| {
+                without(calls, |call| call.is_write() == is_write && call.replica == replica, fault, end)
+            });
+            times.max().unwrap_or_default()
+        };
+        let mut summary =
+            Summary { without_writes: longest(true), without_reads: longest(false), ..Summary::default() };
+        let mut acknowledged = BTreeMap::new();
+        for call in calls {
+            if call.ended > fault && !call.is_success() {
+                let counts = if call.is_write() { &mut summary.writes } else { &mut summary.reads };
+                *counts.entry(call.status).or_default() += 1;
+            }
+            if let Some((id, name)) = call.acknowledged()
+                && let Some(other) = acknowledged.insert(*id, call)
+            {
+                summary.wrong.push(format!("identifier {id} for {name} and {}", other.animals[0].1));
+            }
+        }
+        let name = |id: &i64| acknowledged.get(id).map(|call| &call.animals[0].1);
+        for call in calls {
+            if call.is_stale(&acknowledged) {
+                *summary.stale.entry(call.replica).or_default() += 1;
+            }
+            let wrong = call.animals.iter().filter(|(id, found)| name(id).is_some_and(|name| name != found));
+            summary.wrong.extend(wrong.map(|(id, found)| format!("{id} is {found}")));
+        }
+        let found: BTreeMap<i64, &String> = stored.iter().map(|(id, name)| (*id, name)).collect();
+        let names: BTreeSet<&String> = found.values().copied().collect();
+        summary.acknowledged = acknowledged.len();
+        summary.lost = acknowledged.keys().filter(|id| found.get(id).copied() != name(id)).count();
+        summary.doubled = stored.len() - names.len();
+        summary.missed = missed(calls, &acknowledged);
+        summary
+    }
+}
+
+/// Returns the longest time without a success among these calls, from the last one before the fault on.
+fn without(calls: &[Call], is_meant: impl Fn(&Call) -> bool, fault: Instant, end: Instant) -> Duration {
+    let meant = calls.iter().filter(|call| is_meant(call) && call.is_success() && call.ended <= end);
+    let mut times: Vec<_> = meant.map(|call| call.ended).chain([end]).collect();
+    times.sort();
+    let first = times.iter().rposition(|at| *at <= fault).unwrap_or(0);
+    times[first..].windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or_default()
+}
+
+/// Returns how many acknowledged animals the clients that poll have left behind: one client at each replica.
+fn missed(calls: &[Call], acknowledged: &BTreeMap<i64, &Call>) -> usize {
+    let mut clients: BTreeMap<usize, (i64, BTreeSet<i64>)> = BTreeMap::new();
+    for call in calls {
+        if let Asked::Page(after) = call.asked {
+            let (last, seen) = clients.entry(call.replica).or_default();
+            *last = after;
+            seen.extend(call.animals.iter().map(|(id, _)| *id));
+        }
+    }
+    let left = |(last, seen): &(i64, BTreeSet<i64>)| {
+        acknowledged.range(..=*last).filter(|(id, _)| !seen.contains(id)).count()
+    };
+    clients.values().map(left).sum()
+}
+
+/// Locks, also after a thread panicked.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn stored(animals: &[(i64, &str)]) -> Vec<(i64, String)> {
-        animals.iter().map(|(id, name)| (*id, (*name).to_owned())).collect()
+    fn animals(all: &[(i64, &str)]) -> Vec<Animal> {
+        all.iter().map(|(id, name)| (*id, (*name).to_owned())).collect()
+    }
+
+    /// Returns a call that ended at once.
+    fn call(replica: usize, asked: Asked, at: Instant, status: u16, shown: &[(i64, &str)]) -> Call {
+        Call { replica, asked, sent: at, ended: at, status, animals: animals(shown), next: None }
     }
 
     #[test]
     fn lost_and_doubled_animals_are_counted() {
-        let (record, start) = (Record::default(), Instant::now());
-        for id in 1..=3 {
-            record.acknowledged(id, format!("animal {id}"));
+        let (start, record) = (Instant::now(), Record::default());
+        let names = ["animal 1", "animal 2", "animal 3"];
+        for (id, name) in (1..).zip(names) {
+            record.0.lock().unwrap().push(call(0, Asked::Add, start, 201, &[(id, name)]));
         }
-        let found = stored(&[(1, "animal 1"), (2, "animal 9"), (4, "animal 3"), (5, "animal 3")]);
-        let summary = record.summary(1, (start, Instant::now()), &found);
+        let stored = animals(&[(1, "animal 1"), (2, "animal 9"), (4, "animal 3"), (5, "animal 3")]);
+        let summary = record.summary(1, (start, start), &stored);
         assert_eq!((summary.acknowledged, summary.lost, summary.doubled), (3, 2, 1));
     }
 
     #[test]
     fn only_animals_of_more_than_a_second_ago_must_be_shown() {
-        let record = Record::default();
-        record.acknowledged(1, "animal 1".to_owned());
-        assert_eq!(record.expected(0), None);
-        let now = Instant::now();
-        let page = |ids| Page { after: 0, ids, has_next: false };
-        record.listed(0, &page(&[]), now);
-        assert!(record.lock().stale.is_empty());
-        record.listed(0, &page(&[1]), now + 2 * FRESH);
-        record.listed(1, &Page { after: 1, ids: &[], has_next: false }, now + 2 * FRESH);
-        record.listed(1, &Page { after: 0, ids: &[], has_next: true }, now + 2 * FRESH);
-        assert!(record.lock().stale.is_empty());
-        record.listed(2, &page(&[2]), now + 2 * FRESH);
-        assert_eq!(record.lock().stale.get(&2), Some(&1));
+        let start = Instant::now();
+        let added = call(0, Asked::Add, start, 201, &[(1, "animal 1")]);
+        let acknowledged = BTreeMap::from([(1, &added)]);
+        let later = start + 2 * FRESH;
+        for (asked, at, status, shown, is_stale) in [
+            (Asked::Page(0), start, 200, &[][..], false),
+            (Asked::Page(0), later, 200, &[(1, "animal 1")], false),
+            (Asked::Page(1), later, 200, &[], false),
+            (Asked::Page(0), later, 503, &[], false),
+            (Asked::Page(0), later, 200, &[(2, "animal 2")], true),
+            (Asked::Get(1), start, 404, &[], false),
+            (Asked::Get(1), later, 404, &[], true),
+            (Asked::Get(1), later, 200, &[(1, "animal 1")], false),
+        ] {
+            let read = call(1, asked.clone(), at, status, shown);
+            assert_eq!(read.is_stale(&acknowledged), is_stale, "{asked:?} {status} {shown:?}");
+        }
+        // What comes after the last animal of a page may be on the next one.
+        let mut page = call(1, Asked::Page(-1), later, 200, &[(0, "animal 0")]);
+        assert!(page.is_stale(&acknowledged));
+        page.next = Some("/v1/pets?cursor=next".to_owned());
+        assert!(!page.is_stale(&acknowledged));
+    }
+
+    #[test]
+    fn animals_behind_a_client_that_polls_and_other_names_are_reported() {
+        let (start, record) = (Instant::now(), Record::default());
+        let calls = [
+            call(0, Asked::Add, start, 201, &[(1, "animal 1")]),
+            call(0, Asked::Add, start, 201, &[(2, "animal 2")]),
+            call(0, Asked::Page(0), start, 200, &[(2, "animal 3")]),
+            call(0, Asked::Page(2), start, 200, &[]),
+        ];
+        record.0.lock().unwrap().extend(calls);
+        let summary = record.summary(1, (start, start), &animals(&[(1, "animal 1"), (2, "animal 2")]));
+        assert_eq!((summary.missed, summary.lost), (1, 0));
+        assert_eq!(summary.wrong, ["2 is animal 3"]);
     }
 
     #[test]
@@ -247,11 +259,11 @@ mod tests {
         for (replica, time, status) in
             [(0, 90, 201), (1, 50, 201), (0, 200, 201), (1, 300, 503), (1, 400, 201), (0, 450, 201)]
         {
-            record.lock().outcomes.push(Outcome { kind: Kind::Write, replica, at: at(time), status });
+            record.0.lock().unwrap().push(call(replica, Asked::Add, at(time), status, &[]));
         }
         let summary = record.summary(2, (at(100), at(500)), &[]);
         assert_eq!(summary.without_writes, Duration::from_millis(350));
         assert_eq!(summary.writes, BTreeMap::from([(503, 1)]));
-        assert_eq!(record.first_success(Kind::Write, 1, at(100)), Some(at(400)));
+        assert_eq!(record.first_success(true, 1, at(100)), Some(at(400)));
     }
 }
