@@ -6,7 +6,7 @@ use std::path::Path;
 
 use checks::outcome::{FailOn, Outcome};
 use checks::report::overview::{joined, overview};
-use checks::report::{self, About, Format, Report, Sources, changes};
+use checks::report::{self, About, Format, Report, Sources};
 use document::finding::{Finding, Severity, summary};
 
 use crate::{File, load_document, values};
@@ -51,10 +51,6 @@ fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Resu
         (base, revision) => return Err(base.err().into_iter().chain(revision.err()).collect()),
     };
     let outcome = Outcome::of(&base, &revision, &config, common.today());
-    if common.format == Format::Markdown {
-        report::write(&changes::markdown(&outcome, &base, &revision, root));
-        return Ok(outcome.exit_code(options.fail_on));
-    }
     // The revision is last, and its version the last finding.
     let mut files = vec![
         (config.path.as_str(), config.text.as_str()),

@@ -1,6 +1,6 @@
 //! Findings as Markdown: the summary, and a table of the findings.
 
-use document::finding::{Finding, Severity};
+use document::finding::{Finding, Location, Severity};
 
 use super::{Report, from_root};
 use crate::markdown::{code, table, text};
@@ -24,17 +24,23 @@ pub(super) fn render(report: &Report<'_>) -> String {
 }
 
 fn row(finding: &Finding, file: &str) -> Vec<String> {
-    let severity = match finding.severity {
-        Severity::Info => "note",
-        Severity::Warning => "warning",
-        Severity::Error => "**error**",
-        Severity::Unreadable => "**unreadable**",
+    let severity = match (&finding.accepted, finding.severity) {
+        (Some(_), _) => "accepted",
+        (None, Severity::Info) => "note",
+        (None, Severity::Warning) => "warning",
+        (None, Severity::Error) => "**error**",
+        (None, Severity::Unreadable) => "**unreadable**",
     };
-    let advice: Vec<_> = finding.advice().map(text).collect();
+    let advice: Vec<_> = match &finding.accepted {
+        Some(reason) => vec![text(reason)],
+        None => finding.advice().map(text).collect(),
+    };
     let what = format!("{} {} ({})", text(&finding.message), advice.join(" "), code(&finding.rule));
     let mut place = code(&format!("{file}:{}", finding.span.line));
-    if let Some(source) = &finding.source {
-        place += &format!(", code: {}", code(&format!("{}:{}", source.file, source.span.line)));
+    for (word, other) in [("code:", &finding.source), ("was", &finding.elsewhere)] {
+        if let Some(Location { file, span, .. }) = other {
+            place += &format!(", {word} {}", code(&format!("{file}:{}", span.line)));
+        }
     }
     vec![severity.to_owned(), what, place]
 }

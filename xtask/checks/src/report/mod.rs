@@ -1,6 +1,5 @@
 //! The formats of findings: text, JSON, SARIF, Markdown, and annotations of GitHub Actions.
 
-pub mod changes;
 mod github;
 mod json;
 mod markdown;

@@ -2,9 +2,7 @@
 //! look.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::hash::Hash;
+use std::collections::{BTreeMap, HashMap};
 
 use document::finding::{Finding, Severity, capitalised, summary};
 
@@ -56,50 +54,35 @@ pub fn overview(result: &str, findings: &[&Finding]) -> String {
     if findings.len() <= FEW {
         return String::new();
     }
-    let everywhere = |finding: &&&Finding| finding.operations.len() >= crate::breaking::MAX_OPERATIONS;
-    let shared: Vec<_> = findings.iter().filter(everywhere).map(|finding| finding.severity).collect();
-    let others = findings.iter().filter(|finding| !everywhere(finding));
-    let operations =
-        counted(others.flat_map(|it| it.operations.iter().map(|name| (name.as_str(), it.severity))));
-    let rules = counted(findings.iter().map(|finding| (finding.rule.as_str(), finding.severity)));
-    let mut text = format!("{result}\n\nThe rules with the most findings:\n");
-    // Writing to a string cannot fail.
-    for (name, severities) in rules.iter().take(MAX_RULES) {
-        let _ = writeln!(text, "  {name}: {}", summary(severities.iter().copied()));
-    }
-    if let Some((_, rest)) = rules.split_at_checked(MAX_RULES).filter(|(_, rest)| !rest.is_empty()) {
-        let severities = rest.iter().flat_map(|(_, severities)| severities.iter().copied());
-        let _ = writeln!(text, "  and {} more rules: {}", rest.len(), summary(severities));
-    }
-    text.push_str("The operations with the most findings:\n");
-    for (name, severities) in operations.iter().take(MAX_OPERATIONS) {
-        let _ = writeln!(text, "  {name}: {}", summary(severities.iter().copied()));
-    }
-    if let Some(more) = operations.len().checked_sub(MAX_OPERATIONS + 1) {
-        let _ = writeln!(text, "  and {} more operations", more + 1);
-    }
-    if !shared.is_empty() {
-        let number = crate::breaking::MAX_OPERATIONS;
-        let shared = summary(shared.into_iter());
-        let _ = writeln!(text, "  not counted here: {shared}, each in {number} operations or more");
-    }
-    text + "\n"
+    let number = crate::breaking::MAX_OPERATIONS;
+    let (shared, own): (Vec<&Finding>, Vec<_>) =
+        findings.iter().partition(|it| it.operations.len() >= number);
+    let rules = most(findings.iter().map(|it| (it.rule.as_str(), it.severity)), MAX_RULES, "rules");
+    let operations = own.iter().flat_map(|it| it.operations.iter().map(|name| (name.as_str(), it.severity)));
+    let operations = most(operations, MAX_OPERATIONS, "operations");
+    let shared = match summary(shared.iter().map(|it| it.severity)) {
+        _ if shared.is_empty() => String::new(),
+        shared => format!("  not counted here: {shared}, each in {number} operations or more\n"),
+    };
+    format!(
+        "{result}\n\nThe rules with the most findings:\n{rules}The operations with the most findings:\n\
+         {operations}{shared}\n"
+    )
 }
 
-/// Returns the severities under each key, the keys with the most of the greatest severity first.
-fn counted<K: Hash + Eq + Copy>(items: impl Iterator<Item = (K, Severity)>) -> Vec<(K, Vec<Severity>)> {
-    let mut counted: Vec<(K, Vec<Severity>)> = Vec::new();
-    let mut known = HashMap::new();
-    for (key, severity) in items {
-        let position = *known.entry(key).or_insert(counted.len());
-        if position == counted.len() {
-            counted.push((key, Vec::new()));
-        }
-        counted[position].1.push(severity);
-    }
+/// Returns a line for each of the keys with the most findings of the greatest severity, and one that counts the others.
+fn most<'k>(items: impl Iterator<Item = (&'k str, Severity)>, limit: usize, noun: &str) -> String {
+    let mut counted: BTreeMap<&str, Vec<Severity>> = BTreeMap::new();
+    items.for_each(|(key, severity)| counted.entry(key).or_default().push(severity));
+    let mut counted = Vec::from_iter(counted);
     counted.sort_by_cached_key(|(_, severities)| {
         let count = |severity| severities.iter().filter(|known| **known >= severity).count();
         Reverse([Severity::Error, Severity::Warning, Severity::Info].map(count))
     });
-    counted
+    let line = |(key, all): &(&str, Vec<Severity>)| format!("  {key}: {}\n", summary(all.iter().copied()));
+    let mut lines: String = counted.iter().take(limit).map(line).collect();
+    if counted.len() > limit {
+        lines += &format!("  and {} more {noun}\n", counted.len() - limit);
+    }
+    lines
 }

@@ -86,11 +86,11 @@ The operations with the most findings:
   get2: 2 errors
   get3: 2 errors
   get4: 2 errors
+  get10: 1 error
+  get11: 1 error
+  get12: 1 error
+  get13: 1 error
   get5: 1 error
-  get6: 1 error
-  get7: 1 error
-  get8: 1 error
-  get9: 1 error
   and 4 more operations"
     );
     let titles: Vec<_> = lines.iter().filter(|line| line.starts_with("error[")).collect();
