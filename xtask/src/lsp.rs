@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use document::finding::{Location, Subject};
-use language_server::{Implementation, Project, serve};
+use document::finding::Subject;
+use language_server::{Locate, Project, serve};
 use launcher::process::cargo;
 use launcher::workspace::workspace;
 
@@ -56,13 +56,14 @@ impl Project for Repository {
         Some(self.spec.clone())
     }
 
-    fn releases(&self) -> Vec<PathBuf> {
+    fn base(&self) -> Option<PathBuf> {
         // Without releases there is no comparison.
-        released(&self.root.join(RELEASED)).map(|it| it.into_values().collect()).unwrap_or_default()
+        released(&self.root.join(RELEASED)).ok()?.into_values().next_back()
     }
 
-    fn implementation(&self) -> Option<Arc<dyn Implementation>> {
-        Some(Arc::new(Code(Sources::read(&self.root))))
+    fn implementation(&self) -> Option<Arc<Locate>> {
+        let sources = Sources::read(&self.root);
+        Some(Arc::new(move |subject: &Subject| sources.place(subject)))
     }
 
     fn drift(&self, document: &Path) -> Option<Command> {
@@ -84,31 +85,5 @@ impl Project for Repository {
         command.env("CARGO_TERM_COLOR", "never");
         command.arg("--root").arg(&self.root).arg("--spec").arg(document);
         Some(command)
-    }
-
-    fn scaffold(&self, document: &Path, operation: &str) -> Option<Command> {
-        // Without `--` an operationId could be read as an option.
-        let mut command = cargo(&["xtask", "scaffold", "--write", "--spec"]);
-        command.arg(document).arg("--").arg(operation);
-        Some(command)
-    }
-}
-
-/// The sources, as they were when they were read.
-struct Code(Sources);
-
-impl std::fmt::Debug for Code {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "the sources of {}", self.0.shown().root().display())
-    }
-}
-
-impl Implementation for Code {
-    fn locate(&self, subject: &Subject) -> Option<Location> {
-        self.0.place(subject)
-    }
-
-    fn text(&self, file: &str) -> Option<&str> {
-        self.0.shown().text(file)
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask lsp` on a small project: from the document to the Rust code, back, and the comparison at a save.
+//! `cargo xtask lsp` on a small project: from the document to the Rust code, and the comparison at a save.
 
 use std::fs;
 use std::io::{BufReader, BufWriter};
@@ -153,7 +153,7 @@ fn place(text: &str, part: &str) -> (usize, usize) {
 }
 
 #[test]
-fn the_document_leads_to_the_code_and_back() {
+fn the_document_leads_to_the_code() {
     let mut session = Session::new();
     session.open("library.yaml", LIBRARY);
     session.await_sources();
@@ -168,37 +168,18 @@ fn the_document_leads_to_the_code_and_back() {
         let expected = [(file.to_owned(), place(text, code).0)];
         assert_eq!(session.definition("library.yaml", LIBRARY, part), expected, "{part}");
     }
-    session.open(list, LIST);
-    session.open(book, book_text);
-    for (file, text, code, part) in [
-        (list, LIST, "pub(super) async fn list_books", "    get:\n      operationId: listBooks"),
-        (list, LIST, "    limit", "- name: limit"),
-        (list, LIST, "operation_id = \"listBooks", "    get:\n      operationId: listBooks"),
-        (book, book_text, "pub struct NewBook", "    NewBook:"),
-        (book, book_text, "pub enum BookStatus", "    BookStatus:"),
-    ] {
-        let (line, _) = place(LIBRARY, part.lines().next().unwrap());
-        assert_eq!(session.definition(file, text, code), [("library.yaml".to_owned(), line)], "{code}");
-    }
     assert_eq!(session.end(), Some(0));
 }
 
 #[test]
-fn hover_names_the_code_the_release_and_the_sunset() {
+fn hover_names_the_code() {
     let mut session = Session::new();
     session.open("library.yaml", LIBRARY);
     session.await_sources();
     let operation = session.hover("operationId: getBook");
     let (line, _) = place(include_str!("library/src/operations/get_book.rs"), "fn get_book");
-    for part in [
-        format!("implemented in `src/operations/get_book.rs:{line}`"),
-        "since release 0.9.0".to_owned(),
-        "deprecated since 2026-11-21 until 2030-12-05".to_owned(),
-    ] {
-        assert!(operation.contains(&part), "{operation}");
-    }
-    let parameter = session.hover("- name: limit");
-    assert!(parameter.contains("since release 1.0.0"), "{parameter}");
+    let expected = format!("implemented in `src/operations/get_book.rs:{line}`");
+    assert!(operation.ends_with(&expected), "{operation}");
     assert_eq!(session.end(), Some(0));
 }
 

@@ -1,70 +1,64 @@
-//! Findings as diagnostics, and the diagnostics that each file has.
+//! Findings as diagnostics, in all files.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::path::Path;
 
 use document::finding::{Finding, Severity};
-use lsp_types::{Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, NumberOrString, Range, Uri};
+use lsp_types::{
+    Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Uri,
+};
 
-use crate::world::World;
+use crate::uris;
+use crate::world::{World, position};
 
 /// The name of this tool in an editor.
 pub(crate) const SOURCE: &str = "contract";
 
-/// Which check produced diagnostics. Each replaces its own.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Check {
-    /// The checks of a document by itself and against its base, by the URI of the document.
-    Document(String),
-    /// The comparison of a document with the code.
-    Drift,
-}
-
-/// The diagnostics of all files.
-#[derive(Debug, Default)]
-pub(crate) struct Board(HashMap<Uri, BTreeMap<Check, Vec<Diagnostic>>>);
-
-impl Board {
-    /// Replaces the diagnostics of a check. Returns the files whose diagnostics changed.
-    pub(crate) fn set(&mut self, check: &Check, mut by_file: HashMap<Uri, Vec<Diagnostic>>) -> Vec<Uri> {
-        let mut changed = Vec::new();
-        for (uri, checks) in &mut self.0 {
-            let new = by_file.remove(uri).unwrap_or_default();
-            let old = checks.get(check);
-            if old.map(Vec::as_slice).unwrap_or_default() != new {
-                changed.push(uri.clone());
-            }
-            match new.is_empty() {
-                true => drop(checks.remove(check)),
-                false => drop(checks.insert(check.clone(), new)),
+/// Returns the diagnostics of the open documents, of their configurations and of the code, by the normal form of the URI.
+pub(crate) fn by_file(world: &World) -> HashMap<Uri, Vec<Diagnostic>> {
+    let mut by_file: HashMap<Uri, Vec<Diagnostic>> = HashMap::new();
+    for (key, document) in &world.documents {
+        let own = document.problem.iter().chain(&document.findings);
+        let own = own.map(|finding| {
+            let base = finding.elsewhere.as_ref().and_then(|place| world.location(place));
+            diagnostic(finding, document.marked(finding), base.map(|it| (it, "the released document")))
+        });
+        by_file.entry(key.clone()).or_default().extend(own);
+        for (finding, code) in &document.drift {
+            let range = document.marked(finding);
+            let shown = diagnostic(finding, range, code.clone().map(|it| (it, "the code")));
+            by_file.entry(key.clone()).or_default().push(shown);
+            if let Some(code) = code {
+                let here = Location { uri: document.uri.clone(), range };
+                let shown = diagnostic(finding, code.range, Some((here, "the document")));
+                by_file.entry(uris::normal(&code.uri)).or_default().push(shown);
             }
         }
-        for (uri, new) in by_file.into_iter().filter(|(_, new)| !new.is_empty()) {
-            self.0.insert(uri.clone(), BTreeMap::from([(check.clone(), new)]));
-            changed.push(uri);
-        }
-        changed
+        let Some((file, findings)) = &document.configuration else { continue };
+        let Some(uri) = uris::of_path(Path::new(file)) else { continue };
+        by_file.entry(uri).or_default().extend(findings.iter().map(in_configuration));
     }
-
-    /// Returns the diagnostics of a file.
-    pub(crate) fn of(&self, uri: &Uri) -> Vec<Diagnostic> {
-        self.0.get(uri).into_iter().flat_map(|checks| checks.values().flatten()).cloned().collect()
-    }
+    by_file
 }
 
-/// Returns the diagnostic for a finding at a range.
-pub(crate) fn diagnostic(
-    finding: &Finding,
-    range: Range,
-    related: Vec<DiagnosticRelatedInformation>,
-) -> Diagnostic {
+fn in_configuration(finding: &Finding) -> Diagnostic {
+    let start = position(finding.span.line, finding.span.column);
+    diagnostic(finding, Range { start, end: start }, None)
+}
+
+/// Returns the diagnostic for a finding at a range, with a related place in another file.
+pub(crate) fn diagnostic(finding: &Finding, range: Range, related: Option<(Location, &str)>) -> Diagnostic {
     let sentences: Vec<_> = std::iter::once(finding.message.as_str()).chain(finding.advice()).collect();
+    let related = related.map(|(location, message)| {
+        vec![DiagnosticRelatedInformation { location, message: message.to_owned() }]
+    });
     Diagnostic {
         range,
         severity: Some(severity(finding.severity)),
         code: Some(NumberOrString::String(finding.rule.clone())),
         source: Some(SOURCE.to_owned()),
         message: sentences.join("\n"),
-        related_information: (!related.is_empty()).then_some(related),
+        related_information: related,
         ..Diagnostic::default()
     }
 }
@@ -75,14 +69,4 @@ fn severity(severity: Severity) -> DiagnosticSeverity {
         Severity::Warning => DiagnosticSeverity::WARNING,
         Severity::Error | Severity::Unreadable => DiagnosticSeverity::ERROR,
     }
-}
-
-/// Returns the places of a finding in other files.
-pub(crate) fn related(world: &World, finding: &Finding) -> Vec<DiagnosticRelatedInformation> {
-    let elsewhere = finding.elsewhere.iter().map(|place| (place, "the released document".to_owned()));
-    let source = finding.source.iter().map(|place| (place, "the code".to_owned()));
-    let places = elsewhere.chain(source);
-    let information =
-        |(place, message)| Some(DiagnosticRelatedInformation { location: world.location(place)?, message });
-    places.filter_map(information).collect()
 }

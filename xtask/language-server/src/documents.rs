@@ -1,12 +1,10 @@
-//! The documents that the server knows: those that are open in the editor, and that of the project.
+//! The documents that are open in the editor.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use checks::{config, registry};
-use document::Span;
 use document::finding::Finding;
+use document::{Span, Unreadable, Value};
 use lsp_types::{Location, Position, Range, TextDocumentContentChangeEvent, Uri};
 
 use crate::edits::Edits;
@@ -14,80 +12,65 @@ use crate::text::Text;
 use crate::tree::Tree;
 use crate::uris;
 
-/// A document. Requests are answered from a copy.
-#[derive(Clone)]
+/// A document. The places of its findings are those of the newest text.
 pub(crate) struct Document {
     /// Its URI, as the client writes it.
     pub(crate) uri: Uri,
     /// The path of a file.
     pub(crate) path: Option<PathBuf>,
-    /// The version of the editor. `None` if it is not open there.
-    pub(crate) version: Option<i32>,
+    /// The version of the editor.
+    pub(crate) version: i32,
     /// The text in the editor.
-    pub(crate) text: Arc<Text>,
-    /// The number of the text, unique in the server.
-    number: u64,
-    /// The number of the text that is being checked.
-    checking: Option<u64>,
-    /// The number of the last text that was read.
-    read: Option<u64>,
-    /// The number of the last text that was checked.
-    checked: Option<u64>,
+    pub(crate) text: Text,
     /// The newest tree. `None` if the text could never be read as OpenAPI.
     pub(crate) tree: Option<Arc<Tree>>,
-    /// The newest findings.
-    pub(crate) findings: Arc<Vec<Finding>>,
     /// The edits since the text of the tree.
     pub(crate) since_tree: Edits,
-    /// The edits since the text of the findings.
-    pub(crate) since_findings: Edits,
+    /// Whether the newest text was read, with or without success.
+    is_read: bool,
+    /// The reason why the newest text was not checked. The findings of the last check stay.
+    pub(crate) problem: Option<Finding>,
+    /// The findings of the last check.
+    pub(crate) findings: Vec<Finding>,
+    /// Whether they are those of the newest text.
+    pub(crate) is_checked: bool,
+    /// The edits since the text that is being checked. `None` if none is.
+    since_job: Option<Edits>,
+    /// The findings of the last comparison with the code, each with its place there.
+    pub(crate) drift: Vec<(Finding, Option<Location>)>,
     /// The edits since the text was saved.
     pub(crate) since_save: Edits,
-    /// The edits since the text that is being checked.
-    since_job: Edits,
-    /// The edits from the text of the findings to the text that is being checked.
-    until_job: Edits,
-    /// For a configuration: its findings, by the document whose check found them.
-    pub(crate) configured: BTreeMap<Uri, Vec<Finding>>,
-    /// The edits since the text of these findings.
-    pub(crate) since_configured: Edits,
-}
-
-/// The kind of a document, by its name or the language that the editor sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Language {
-    /// YAML or JSON.
-    Data,
-    /// The configuration of this tool.
-    Configuration,
-    /// Rust.
-    Rust,
-    /// Anything else.
-    Other,
+    /// The configuration, and its findings.
+    pub(crate) configuration: Option<(String, Vec<Finding>)>,
 }
 
 impl Document {
-    /// A document with a text that was not checked.
-    pub(crate) fn new(uri: Uri, version: Option<i32>, text: String, number: u64) -> Self {
-        Self {
-            path: uris::to_path(&uri),
+    /// A document with a text that was not read. `None` if it is neither YAML nor JSON by its name.
+    pub(crate) fn new(uri: Uri, version: i32, text: String) -> Option<Self> {
+        let path = uris::to_path(&uri);
+        let name = path.as_deref().unwrap_or(Path::new(uri.as_str()));
+        match name.extension().and_then(|extension| extension.to_str()) {
+            Some("yaml" | "yml" | "json") => {}
+            // The text of an editor that has no file yet.
+            None if path.is_none() => {}
+            _ => return None,
+        }
+        Some(Self {
+            path,
             uri,
             version,
-            text: Arc::new(Text::new(text)),
-            number,
-            checking: None,
-            read: None,
-            checked: None,
+            text: Text::new(text),
             tree: None,
-            findings: Arc::default(),
             since_tree: Edits::default(),
-            since_findings: Edits::default(),
+            is_read: false,
+            problem: None,
+            findings: Vec::new(),
+            is_checked: false,
+            since_job: None,
+            drift: Vec::new(),
             since_save: Edits::default(),
-            since_job: Edits::default(),
-            until_job: Edits::default(),
-            configured: BTreeMap::new(),
-            since_configured: Edits::default(),
-        }
+            configuration: None,
+        })
     }
 
     /// The path, or the URI if it is not a file.
@@ -95,111 +78,69 @@ impl Document {
         self.path.as_ref().map_or_else(|| self.uri.as_str().to_owned(), |path| path.display().to_string())
     }
 
-    /// The kind of the document.
-    pub(crate) fn language(&self) -> Language {
-        let path = self.path.as_deref().unwrap_or(Path::new(self.uri.as_str()));
-        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        match extension.to_ascii_lowercase().as_str() {
-            "rs" => Language::Rust,
-            "toml" if path.file_name().is_some_and(|name| name == config::FILE) => Language::Configuration,
-            "yaml" | "yml" | "json" => Language::Data,
-            // The text of an editor that has no file yet.
-            _ if self.path.is_none() && extension.is_empty() => Language::Data,
-            _ => Language::Other,
-        }
-    }
-
-    /// Applies the changes of the editor. `number` is the number of the new text.
-    pub(crate) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>, number: u64) {
+    /// Applies the changes of the editor.
+    pub(crate) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>, version: i32) {
         let mut edits = Edits::default();
-        Arc::make_mut(&mut self.text).apply(changes, &mut edits);
-        for since in [
-            &mut self.since_tree,
-            &mut self.since_findings,
-            &mut self.since_save,
-            &mut self.since_job,
-            &mut self.since_configured,
-        ] {
+        self.text.apply(changes, &mut edits);
+        for since in [&mut self.since_tree, &mut self.since_save].into_iter().chain(&mut self.since_job) {
             since.extend(&edits);
         }
-        self.outdated(number);
+        let drift = self.drift.iter_mut().map(|(finding, _)| finding);
+        self.findings.iter_mut().chain(&mut self.problem).chain(drift).for_each(|it| edits.apply(it));
+        (self.version, self.is_read, self.is_checked) = (version, false, false);
     }
 
-    /// Gives the text a new number, so that it is checked again.
-    pub(crate) fn outdated(&mut self, number: u64) {
-        self.number = number;
-    }
-
-    /// Whether the newest text was read.
-    pub(crate) fn is_read(&self) -> bool {
-        self.read == Some(self.number)
-    }
-
-    /// Whether it has a tree, or had none when it was read.
-    pub(crate) fn can_answer(&self) -> bool {
-        self.language() != Language::Data || self.read.is_some()
-    }
-
-    /// Begins to check the newest text. Returns its number.
-    pub(crate) fn begin_check(&mut self) -> u64 {
-        self.checking = Some(self.number);
-        self.since_job = Edits::default();
-        self.until_job = self.since_findings.clone();
-        self.number
-    }
-
-    /// Whether the newest text is being checked.
-    pub(crate) fn is_checking(&self) -> bool {
-        self.checking == Some(self.number)
-    }
-
-    /// Keeps the tree of a text, unless the document was replaced since.
-    pub(crate) fn set_tree(&mut self, number: u64, tree: Option<Arc<Tree>>) {
-        if self.checking != Some(number) {
+    /// Reads the newest text. While it cannot be read, the last tree and the last findings stay.
+    pub(crate) fn read(&mut self) {
+        if std::mem::replace(&mut self.is_read, true) {
             return;
         }
-        self.read = Some(number);
-        if tree.is_some() {
-            self.tree = tree;
-            self.since_tree = self.since_job.clone();
+        self.problem = None;
+        match Tree::read(&self.file(), self.text.as_str()) {
+            Ok(tree) => (self.tree, self.since_tree) = (Some(Arc::new(tree)), Edits::default()),
+            Err(unreadable) if is_openapi(&unreadable) => self.problem = Some((&unreadable).into()),
+            Err(_) => (self.findings, self.drift) = (Vec::new(), Vec::new()),
         }
     }
 
-    /// Whether the findings are those of the newest text, or there are no checks of such a document.
-    pub(crate) fn is_checked(&self) -> bool {
-        self.language() != Language::Data || self.checked == Some(self.number)
+    /// Returns the tree of the newest text, if the text can be read.
+    pub(crate) fn newest_tree(&self) -> Option<&Arc<Tree>> {
+        self.tree.as_ref().filter(|_| self.is_read && self.since_tree.is_empty())
     }
 
-    /// Keeps the findings of a text. Returns whether it did: not if the document was replaced since.
-    pub(crate) fn set_findings(&mut self, number: u64, findings: Vec<Finding>) -> bool {
-        let is_expected = self.checking == Some(number);
-        if is_expected {
-            self.checked = Some(number);
-            self.findings = Arc::new(findings);
-            self.since_findings = self.since_job.clone();
-        }
-        is_expected
+    /// Returns the tree of the newest text, to be checked.
+    pub(crate) fn begin_check(&mut self) -> Option<Arc<Tree>> {
+        self.read();
+        let tree = self.newest_tree().cloned();
+        self.since_job = tree.as_ref().map(|_| Edits::default());
+        self.is_checked = tree.is_none();
+        self.problem = self.problem.take().filter(|_| tree.is_none());
+        tree
     }
 
-    /// Keeps the reasons why a text was not checked, before the findings of the last check, at the places to which the
-    /// edits moved them. Returns whether it did.
-    pub(crate) fn set_problems(&mut self, number: u64, problems: Vec<Finding>) -> bool {
-        let moved = |finding: &Finding| {
-            let mut finding = finding.clone();
-            let Span { start, end, .. } = &mut finding.span;
-            (*start, *end) = (self.until_job.forward(*start), self.until_job.forward(*end));
+    /// Keeps the result of the check that was begun: findings, or the reason why there was no check.
+    pub(crate) fn end_check(&mut self, result: Result<Vec<Finding>, Finding>) {
+        let Some(edits) = self.since_job.take() else { return };
+        self.is_checked = edits.is_empty();
+        let moved = |mut finding: Finding| {
+            edits.apply(&mut finding);
             finding
         };
-        // Rules outside of the registry report why a text was not checked.
-        let last = self.findings.iter().filter(|finding| registry::find(&finding.rule).is_some());
-        let findings = problems.into_iter().chain(last.map(moved)).collect();
-        self.set_findings(number, findings)
+        match result {
+            Ok(findings) => self.findings = findings.into_iter().map(moved).collect(),
+            Err(problem) => self.problem = self.problem.take().or_else(|| Some(moved(problem))),
+        }
     }
 
-    /// Keeps the findings of this configuration that the check of a document found.
-    pub(crate) fn set_configured(&mut self, document: &Uri, findings: Vec<Finding>) {
-        self.configured.insert(document.clone(), findings);
-        self.since_configured = Edits::default();
+    /// All findings in the document.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Finding> {
+        self.problem.iter().chain(&self.findings).chain(self.drift.iter().map(|(finding, _)| finding))
+    }
+
+    /// Returns the range in the editor of a finding, on one line.
+    pub(crate) fn marked(&self, finding: &Finding) -> Range {
+        let Span { start, end, .. } = finding.span.first_line(self.text.as_str());
+        self.text.range(start..end)
     }
 
     /// Returns the offset of a position in the text of the tree.
@@ -215,5 +156,21 @@ impl Document {
     /// Returns the location of a place in the tree.
     pub(crate) fn location(&self, span: Span) -> Location {
         Location { uri: self.uri.clone(), range: self.range(span) }
+    }
+}
+
+/// Whether a text that cannot be read is meant to be an OpenAPI document. Editors also send other YAML files.
+fn is_openapi(unreadable: &Unreadable) -> bool {
+    /// The number of lines in which the keyword is expected.
+    const FIRST_LINES: usize = 100;
+    let begins = |line: &str| {
+        let line = line.trim_start_matches(['\u{feff}', '{', ' ', '"', '\'']);
+        line.starts_with("openapi") || line.starts_with("swagger")
+    };
+    match document::read(&unreadable.text) {
+        Ok(node) => {
+            matches!(node.value, Value::Mapping(_)) && (node.get("openapi").or(node.get("swagger"))).is_some()
+        }
+        Err(_) => unreadable.text.lines().take(FIRST_LINES).any(begins),
     }
 }

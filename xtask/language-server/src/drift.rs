@@ -1,14 +1,20 @@
-//! Reads what the comparison of a document with the code printed.
+//! The comparison of the saved document with the code, by a command of the project.
 
 use std::process::Output;
 
 use document::Span;
-use document::finding::{Finding, Location, Severity};
+use document::finding::{Finding, Severity};
 use document::repair::Repair;
+use lsp_types::notification::{Notification as _, ShowMessage};
+use lsp_types::{Location, MessageType, Range, ShowMessageParams};
 use serde::Deserialize;
 
+use crate::background::Background;
+use crate::progress::WorkDone;
+use crate::server::{Comparison, Event, Server};
 use crate::text::Text;
-use crate::world::World;
+use crate::uris;
+use crate::world::{World, position};
 
 /// A finding, as `--format json` prints it.
 #[derive(Deserialize)]
@@ -17,21 +23,17 @@ struct Printed {
     severity: Severity,
     message: String,
     pointer: String,
-    line: usize,
-    column: usize,
-    end: Position,
+    #[serde(flatten)]
+    start: Place,
+    end: Place,
     source: Option<Source>,
     fix: String,
     #[serde(default)]
-    operations: Vec<String>,
-    #[serde(default)]
     repairs: Vec<Repair>,
-    #[serde(default)]
-    scaffold: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Position {
+struct Place {
     line: usize,
     column: usize,
 }
@@ -39,53 +41,72 @@ struct Position {
 #[derive(Deserialize)]
 struct Source {
     file: String,
-    line: usize,
-    column: usize,
-    end: Option<Position>,
+    #[serde(flatten)]
+    start: Place,
+    end: Option<Place>,
 }
 
-/// Returns the findings of a finished comparison. `text` is the document that was compared.
+impl Server {
+    /// Compares the saved document with the code, if the document is open. Ends a comparison that is still running.
+    pub(crate) fn start_drift(&mut self) {
+        self.drift = None;
+        let Some(path) = self.world.project_view().and_then(|document| document.path.clone()) else { return };
+        let Some(command) = self.world.project.drift(&path) else { return };
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        self.comparisons += 1;
+        let (number, events) = (self.comparisons, self.events.clone());
+        let done = move |output| {
+            // Fails only while the process ends.
+            let _ = events.send(Event::Drift(number, Text::new(text), output));
+        };
+        let title = "Comparing the document with the code";
+        let progress = self.shows_progress.then(|| WorkDone::begin(self.out.clone(), number, title));
+        let command = Background::start(command, done);
+        self.drift = Some(Comparison { number, _command: command, _progress: progress });
+    }
+
+    /// Keeps the findings of a comparison. Those of the last one may be wrong after a failed build.
+    pub(crate) fn compared(&mut self, number: u64, text: &Text, output: Result<Output, String>) {
+        if self.drift.as_ref().is_none_or(|running| running.number != number) {
+            return;
+        }
+        self.drift = None;
+        let mut findings = findings(&self.world, text, output).unwrap_or_else(|failure| {
+            let message = ShowMessageParams { typ: MessageType::WARNING, message: failure };
+            self.notify(ShowMessage::METHOD, message);
+            Vec::new()
+        });
+        let Some(document) = self.world.project_view() else { return };
+        findings.iter_mut().for_each(|(finding, _)| document.since_save.apply(finding));
+        document.drift = findings;
+        self.publish(None);
+    }
+}
+
+/// Returns the findings of a finished comparison of a text, each with its place in the code.
 ///
 /// # Errors
 /// The reason why there was no comparison, for a person: the code could not be built.
-pub(crate) fn findings(
-    output: Result<Output, String>,
-    text: &Text,
+fn findings(
     world: &World,
-) -> Result<Vec<Finding>, String> {
+    text: &Text,
+    output: Result<Output, String>,
+) -> Result<Vec<(Finding, Option<Location>)>, String> {
     let output = output?;
     let printed: Vec<Printed> = serde_json::from_slice(&output.stdout).map_err(|_| failure(&output))?;
-    Ok(printed.into_iter().map(|printed| finding(printed, text, world)).collect())
+    Ok(printed.into_iter().map(|printed| finding(world, text, printed)).collect())
 }
 
-fn finding(printed: Printed, text: &Text, world: &World) -> Finding {
-    let span = |text: &Text, (line, column), end: Option<Position>| {
-        let start = text.offset_of(line, column);
-        let end = end.map_or(start, |end| text.offset_of(end.line, end.column));
-        Span { start, end: end.max(start), line, column }
-    };
-    let source = printed.source.map(|source| {
-        let path = world.project.root().join(&source.file);
-        let code = Text::new(std::fs::read_to_string(path).unwrap_or_default());
-        Location {
-            span: span(&code, (source.line, source.column), source.end),
-            file: source.file,
-            ..Location::default()
-        }
+fn finding(world: &World, text: &Text, printed: Printed) -> (Finding, Option<Location>) {
+    let Printed { rule, severity, message, pointer, start, end, source, fix, repairs } = printed;
+    let offset = |place: &Place| text.offset_of(place.line, place.column);
+    let span = Span { start: offset(&start), end: offset(&end), line: start.line, column: start.column };
+    let source = source.and_then(|Source { file, start, end }| {
+        let start = position(start.line, start.column);
+        let end = end.map_or(start, |end| position(end.line, end.column));
+        Some(Location { uri: uris::of_path(&world.project.root().join(file))?, range: Range { start, end } })
     });
-    Finding {
-        rule: printed.rule,
-        severity: printed.severity,
-        pointer: printed.pointer,
-        span: span(text, (printed.line, printed.column), Some(printed.end)),
-        message: printed.message,
-        fix: printed.fix,
-        source,
-        operations: printed.operations,
-        repairs: printed.repairs,
-        scaffold: printed.scaffold,
-        ..Finding::default()
-    }
+    (Finding { message, fix, repairs, ..Finding::new(severity, rule, &pointer, span) }, source)
 }
 
 /// Returns the reason why a command printed no findings: its first error.

@@ -1,6 +1,7 @@
 //! The edits between two versions of a text. They translate offsets of the newest tree to the text in the editor.
 
-use std::ops::Range;
+use document::Span;
+use document::finding::Finding;
 
 /// One replaced part: `start..old_end` before the edit, `start..new_end` after it.
 #[derive(Clone, Copy, Debug)]
@@ -59,18 +60,10 @@ impl Edits {
         })
     }
 
-    /// Returns a range in the newer text; `None` if an edit touches it.
-    pub(crate) fn unchanged(&self, range: Range<usize>) -> Option<Range<usize>> {
-        self.0.iter().try_fold(range, |range, edit| {
-            if range.end <= edit.start && range.start < edit.start {
-                Some(range)
-            } else if range.start >= edit.old_end {
-                let moved = |offset: usize| offset - edit.old_end + edit.new_end;
-                Some(moved(range.start)..moved(range.end))
-            } else {
-                None
-            }
-        })
+    /// Moves a finding in the older text to its place in the newer one.
+    pub(crate) fn apply(&self, finding: &mut Finding) {
+        let Span { start, end, .. } = &mut finding.span;
+        (*start, *end) = (self.forward(*start), self.forward(*end));
     }
 }
 

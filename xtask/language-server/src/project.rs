@@ -1,12 +1,13 @@
-//! What a project can tell about its document: releases, and the code that implements it.
+//! What a project can tell about its document: its base, and the code that implements it.
 
-use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use checks::revision;
 use document::finding::{Location, Subject};
+
+/// Returns the place in the code of an object of the document.
+pub type Locate = dyn Fn(&Subject) -> Option<Location> + Send + Sync;
 
 /// A project with documents. All methods have the defaults of a project without code.
 pub trait Project: Send + Sync {
@@ -18,13 +19,13 @@ pub trait Project: Send + Sync {
         None
     }
 
-    /// The released documents, from the oldest to the newest. The newest is the base of the comparison.
-    fn releases(&self) -> Vec<PathBuf> {
-        Vec::new()
+    /// The version of the document that clients use now: a file, or `REVISION:PATH` of git.
+    fn base(&self) -> Option<PathBuf> {
+        None
     }
 
     /// Reads the sources. It can take seconds. `None` if the project has no code.
-    fn implementation(&self) -> Option<Arc<dyn Implementation>> {
+    fn implementation(&self) -> Option<Arc<Locate>> {
         None
     }
 
@@ -33,25 +34,6 @@ pub trait Project: Send + Sync {
     fn drift(&self, _document: &Path) -> Option<Command> {
         None
     }
-
-    /// The command that adds an operation of a saved document to the code, by its `operationId`.
-    fn scaffold(&self, _document: &Path, _operation: &str) -> Option<Command> {
-        None
-    }
-}
-
-/// The code that implements a document, as it was when it was read.
-pub trait Implementation: Send + Sync + Debug {
-    /// Returns the place in the code of an object of the document.
-    fn locate(&self, subject: &Subject) -> Option<Location>;
-
-    /// The text of a file, by its path from the root of the project.
-    fn text(&self, file: &str) -> Option<&str>;
-}
-
-/// Whether releases and code belong to the document at this path.
-pub(crate) fn is_of_project(project: &dyn Project, path: Option<&Path>) -> bool {
-    project.document().is_none_or(|document| Some(&*document) == path)
 }
 
 /// Documents without a project, one of which can have a base.
@@ -74,12 +56,7 @@ impl Project for Standalone {
         Some(path.canonicalize().unwrap_or(path))
     }
 
-    fn releases(&self) -> Vec<PathBuf> {
-        let root = self.root();
-        let path = |base: &PathBuf| match revision::in_revision(base) {
-            Some(_) => base.clone(),
-            None => root.join(base),
-        };
-        self.base.iter().map(path).collect()
+    fn base(&self) -> Option<PathBuf> {
+        self.base.clone()
     }
 }

@@ -1,14 +1,12 @@
 //! Rename a component, with everything that refers to it.
 
-use std::collections::HashMap;
-
 use document::edits::{Edit, component, is_component, renamed};
 use document::openapi::{Keys, Object, shapes};
 use document::{Span, shortened};
 use lsp_server::ErrorCode;
 use lsp_types::{
     DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier, Position, PrepareRenameResponse,
-    RenameParams, TextDocumentEdit, TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit,
+    RenameParams, TextDocumentEdit, TextDocumentPositionParams, TextEdit, WorkspaceEdit,
 };
 
 use crate::documents::Document;
@@ -35,7 +33,7 @@ pub(crate) fn rename(world: &World, params: &RenameParams) -> Result<Option<Work
     let view = world.view(&text_document.uri);
     let no_component = || refused("there is no component at this place".to_owned());
     let view = view.filter(|view| view.tree.is_some()).ok_or_else(no_component)?;
-    if !view.since_tree.is_empty() {
+    if view.newest_tree().is_none() {
         return Err(refused("the document cannot be read now; correct its errors first".to_owned()));
     }
     let (_, object) = at(view, *position).ok_or_else(no_component)?;
@@ -48,11 +46,7 @@ pub(crate) fn rename(world: &World, params: &RenameParams) -> Result<Option<Work
     }
     let unclear = || refused("a place that refers to it cannot be edited".to_owned());
     let edits = renamed(object, new).ok_or_else(unclear)?;
-    let text_edit = |edit: Edit| {
-        let range = view.text.range(edit.range);
-        TextEdit { range, new_text: edit.text }
-    };
-    Ok(Some(workspace_edit(world, view, edits.into_iter().map(text_edit).collect())))
+    Ok(Some(workspace_edit(view, edits)))
 }
 
 /// Returns the component whose name or reference is at a position.
@@ -75,15 +69,13 @@ fn name_in(span: Span, text: &str, name: &str) -> Option<Span> {
     })
 }
 
-/// Returns edits of one document for the client, with the version of the text if the client accepts it.
-pub(crate) fn workspace_edit(world: &World, view: &Document, edits: Vec<TextEdit>) -> WorkspaceEdit {
-    if world.versioned_edits {
-        let text_document =
-            OptionalVersionedTextDocumentIdentifier { uri: view.uri.clone(), version: view.version };
-        let edits = edits.into_iter().map(OneOf::Left).collect();
-        let changes = DocumentChanges::Edits(vec![TextDocumentEdit { text_document, edits }]);
-        return WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() };
-    }
-    let changes: HashMap<Uri, Vec<TextEdit>> = HashMap::from([(view.uri.clone(), edits)]);
-    WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }
+/// Returns edits of the newest text of a document for the client.
+pub(crate) fn workspace_edit(view: &Document, edits: Vec<Edit>) -> WorkspaceEdit {
+    let text_edit = |edit: Edit| TextEdit { range: view.text.range(edit.range), new_text: edit.text };
+    let edits = edits.into_iter().map(|edit| OneOf::Left(text_edit(edit))).collect();
+    // A client refuses edits of another version than the one that it has.
+    let text_document =
+        OptionalVersionedTextDocumentIdentifier { uri: view.uri.clone(), version: Some(view.version) };
+    let changes = DocumentChanges::Edits(vec![TextDocumentEdit { text_document, edits }]);
+    WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() }
 }

@@ -1,45 +1,34 @@
-//! The state of the server and its loop: messages of the client, and results of the workers.
+//! The state of the server and its loop: messages of the client, and results of the threads.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::process::Output;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, select, unbounded};
-use document::finding::Finding;
-use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
-use lsp_types::Uri;
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
+use lsp_types::notification::{DidChangeWatchedFiles, Notification as _, PublishDiagnostics};
+use lsp_types::request::{RegisterCapability, Request as _};
+use lsp_types::{CodeActionKind, Diagnostic, PublishDiagnosticsParams, TextDocumentSyncKind, Uri};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::analysis::{Analyst, Job, Progress};
-use crate::answer::{self, Question};
 use crate::background::Background;
-use crate::capabilities::{self, Client};
-use crate::diagnostics::{Board, Check};
-use crate::documents::Document;
+use crate::check::{self, Checked, Job};
+use crate::diagnostics::{self, SOURCE};
 use crate::progress::WorkDone;
-use crate::project::{Implementation, Project};
-use crate::releases::Releases;
+use crate::project::{Locate, Project};
+use crate::requests;
 use crate::text::Text;
-use crate::world::World;
+use crate::world::{Refusal, World};
 
-/// A result of a worker.
+/// A result of a thread.
 pub(crate) enum Event {
-    /// A step of the check of a document.
-    Progress(Uri, u64, Progress),
-    /// The worker can check another document.
-    Idle,
-    /// A request was answered.
-    Answered(RequestId),
     /// The sources were read.
-    Sources(Option<Arc<dyn Implementation>>),
+    Sources(Option<Arc<Locate>>),
     /// A document was compared with the code. The number identifies the run.
-    Drift(u64, Arc<Text>, Result<std::process::Output, String>),
-    /// A command that the client executed has ended.
-    Executed(RequestId, Result<std::process::Output, String>),
+    Drift(u64, Text, Result<Output, String>),
 }
 
 /// A comparison of the document with the code that is running. It ends when the value is dropped.
@@ -55,97 +44,87 @@ pub(crate) struct Server {
     pub(crate) events: Sender<Event>,
     is_shutting_down: bool,
     pub(crate) world: World,
-    pub(crate) client: Client,
-    pub(crate) board: Board,
-    /// The number of the newest text.
-    pub(crate) number: u64,
+    /// Whether the client can watch files on request.
+    watches_files: bool,
+    /// Whether the client shows the progress of work that takes long.
+    pub(crate) shows_progress: bool,
+    /// The diagnostics that the client has, by the normal form of the URI.
+    published: HashMap<Uri, Vec<Diagnostic>>,
     jobs: Sender<Job>,
-    is_busy: bool,
+    is_checking: bool,
     /// The documents whose newest text was not checked.
     queue: VecDeque<Uri>,
-    questions: Sender<Question>,
-    /// Requests that wait until their document was read.
-    waiting: Vec<(Uri, Request)>,
-    /// The requests that have no response yet.
-    open: HashMap<RequestId, Arc<AtomicBool>>,
+    sources: Sender<()>,
     pub(crate) drift: Option<Comparison>,
-    /// The commands that the client executes.
-    pub(crate) executing: HashMap<RequestId, Background>,
-    pub(crate) is_reading_sources: bool,
-    pub(crate) sources_are_old: bool,
+    /// The number of comparisons that were started.
+    pub(crate) comparisons: u64,
 }
 
 /// Serves a client until it sends `exit` or the input ends. Returns the exit status: 0 after a shutdown, else 1.
 pub fn run(connection: Connection, project: Arc<dyn Project>) -> u8 {
     let Ok((id, params)) = connection.initialize_start() else { return 1 };
-    // A client with malformed capabilities is served as one without any.
-    let client = Client::of(&serde_json::from_value(params).unwrap_or_default());
+    let can = |capability: &str| params.pointer(&format!("/capabilities/{capability}")) == Some(&json!(true));
     let Connection { sender: out, receiver } = connection;
     let (events, results) = unbounded();
-    let (jobs, work) = unbounded::<Job>();
-    let (questions, asked) = unbounded::<Question>();
-    let (reports, analyst) = (events.clone(), Analyst::new(project.clone()));
-    thread::spawn(move || analyse(analyst, &work, &reports));
-    let (answered, responses) = (events.clone(), out.clone());
+    let (jobs, work) = unbounded();
+    let (done, checked) = unbounded();
+    let (sources, wanted) = unbounded::<()>();
+    let project_of_checks = project.clone();
+    thread::spawn(move || check::run(&*project_of_checks, &work, &done));
+    let (project_of_sources, read) = (project.clone(), events.clone());
     thread::spawn(move || {
-        for question in asked {
-            let id = question.request.id.clone();
-            let response = answer::answer(question);
+        while wanted.recv().is_ok() {
+            // Several changes are read once.
+            wanted.try_iter().for_each(drop);
+            let read_all = AssertUnwindSafe(|| project_of_sources.implementation());
             // Fails only while the process ends.
-            let _ = responses.send(response.into());
-            let _ = answered.send(Event::Answered(id));
+            let _ = read.send(Event::Sources(catch_unwind(read_all).unwrap_or_default()));
         }
     });
-    let world = World {
-        versioned_edits: client.versioned_edits,
-        project,
-        implementation: None,
-        releases: Arc::<Releases>::default(),
-        drift: Arc::default(),
-        documents: HashMap::new(),
-    };
     let mut server = Server {
         out,
         events,
         is_shutting_down: false,
-        world,
-        client,
-        board: Board::default(),
-        number: 0,
+        world: World { project, implementation: None, documents: HashMap::new() },
+        watches_files: can("workspace/didChangeWatchedFiles/dynamicRegistration"),
+        shows_progress: can("window/workDoneProgress"),
+        published: HashMap::new(),
         jobs,
-        is_busy: false,
+        is_checking: false,
         queue: VecDeque::new(),
-        questions,
-        waiting: Vec::new(),
-        open: HashMap::new(),
+        sources,
         drift: None,
-        executing: HashMap::new(),
-        is_reading_sources: false,
-        sources_are_old: false,
+        comparisons: 0,
     };
-    server.send(Response::new_ok(id, capabilities::of_server()));
-    server.load_project_document();
+    server.send(Response::new_ok(id, capabilities()));
     server.read_sources();
-    server.serve(&receiver, &results);
+    server.serve(&receiver, &results, &checked);
     u8::from(!server.is_shutting_down)
 }
 
-/// Checks documents until the server ends. A panic ends only the check of one document.
-fn analyse(mut analyst: Analyst, work: &Receiver<Job>, events: &Sender<Event>) {
-    for job in work {
-        let mut report = |progress| {
-            // Fails only while the process ends.
-            let _ = events.send(Event::Progress(job.key.clone(), job.number, progress));
-        };
-        if catch_unwind(AssertUnwindSafe(|| analyst.run(&job, &mut report))).is_err() {
-            report(Progress::Read(None));
-        }
-        let _ = events.send(Event::Idle);
-    }
+/// Returns the response to `initialize`.
+fn capabilities() -> Value {
+    json!({
+        "capabilities": {
+            "textDocumentSync": { "openClose": true, "change": TextDocumentSyncKind::INCREMENTAL, "save": {} },
+            "hoverProvider": true,
+            "definitionProvider": true,
+            "referencesProvider": true,
+            "renameProvider": { "prepareProvider": true },
+            "completionProvider": { "triggerCharacters": ["/", "#", "'", "\"", ":", " "] },
+            "codeActionProvider": { "codeActionKinds": [CodeActionKind::QUICKFIX] },
+        },
+        "serverInfo": { "name": SOURCE, "version": env!("CARGO_PKG_VERSION") },
+    })
 }
 
 impl Server {
-    fn serve(&mut self, messages: &Receiver<Message>, results: &Receiver<Event>) {
+    fn serve(
+        &mut self,
+        messages: &Receiver<Message>,
+        results: &Receiver<Event>,
+        checked: &Receiver<(Uri, Option<Checked>)>,
+    ) {
         loop {
             // A panic ends only the step.
             let step = select! {
@@ -157,161 +136,117 @@ impl Server {
                 recv(results) -> event => catch_unwind(AssertUnwindSafe(|| {
                     event.into_iter().for_each(|event| self.event(event));
                 })),
+                recv(checked) -> checked => catch_unwind(AssertUnwindSafe(|| {
+                    checked.into_iter().for_each(|(key, checked)| self.checked(&key, checked));
+                })),
             };
             drop(step);
+            // Edits that follow each other are read once.
+            if messages.is_empty() {
+                drop(catch_unwind(AssertUnwindSafe(|| self.check_next())));
+            }
         }
     }
 
     fn message(&mut self, message: Message) {
         match message {
-            Message::Request(request) => self.request(request),
-            Message::Notification(notification) if !self.is_shutting_down => self.notification(notification),
+            Message::Request(Request { id, method, params }) => {
+                let answer = catch_unwind(AssertUnwindSafe(|| self.answer(&method, params)));
+                let defect = || format!("`{method}` failed; this is a defect of the server");
+                self.send(match answer.unwrap_or_else(|_| Err((ErrorCode::InternalError, defect()))) {
+                    Ok(result) => Response::new_ok(id, result),
+                    Err((code, reason)) => Response::new_err(id, code as i32, reason),
+                });
+            }
+            Message::Notification(notification) if !self.is_shutting_down => {
+                self.notification(notification);
+            }
             // The server uses no result of the client.
             Message::Notification(_) | Message::Response(_) => {}
         }
     }
 
-    fn request(&mut self, request: Request) {
-        let id = request.id.clone();
-        match request.method.as_str() {
-            method if self.is_shutting_down || method == "initialize" => {
-                self.refuse(id, ErrorCode::InvalidRequest, "this request is not allowed now");
-            }
-            "shutdown" => {
-                self.is_shutting_down = true;
-                self.send(Response::new_ok(id, Value::Null));
-            }
-            "workspace/executeCommand" => self.execute(request),
-            method if !answer::is_known(method) => {
-                let reason = format!("the method `{method}` is not supported");
-                self.refuse(id, ErrorCode::MethodNotFound, &reason);
-            }
-            _ => {
-                self.open.insert(id, Arc::default());
-                self.ask_or_wait(request);
-            }
+    fn answer(&mut self, method: &str, params: Value) -> Result<Value, Refusal> {
+        if self.is_shutting_down || method == "initialize" {
+            return Err((ErrorCode::InvalidRequest, "this request is not allowed now".to_owned()));
         }
-    }
-
-    /// Asks the worker for an answer, or keeps the request until its document was read.
-    fn ask_or_wait(&mut self, request: Request) {
-        if let Some(key) = self.waits_for(&request) {
-            self.waiting.push((key, request));
-            return;
+        if method == "shutdown" {
+            self.is_shutting_down = true;
+            return Ok(Value::Null);
         }
-        let Some(is_cancelled) = self.open.get(&request.id).cloned() else { return };
-        let world = self.world.clone();
-        // Fails only while the process ends.
-        let _ = self.questions.send(Question { request, world, is_cancelled });
-    }
-
-    /// Returns the document that must be read before a request can be answered.
-    fn waits_for(&self, request: &Request) -> Option<Uri> {
-        let uri = request.params.get("textDocument")?.get("uri")?.as_str()?;
-        let key = crate::uris::normal(&uri.parse().ok()?);
-        let document = self.world.documents.get(&key)?;
-        let is_ready =
-            if answer::needs_newest(&request.method) { document.is_read() } else { document.can_answer() };
-        let will_be_read = document.is_checking() || self.queue.contains(&key);
-        (!is_ready && will_be_read).then_some(key)
-    }
-
-    /// Ends a request without an answer.
-    pub(crate) fn cancel(&mut self, id: &RequestId) {
-        let Some(is_cancelled) = self.open.get(id) else { return };
-        is_cancelled.store(true, Ordering::Relaxed);
-        let waiting = self.waiting.len();
-        self.waiting.retain(|(_, request)| request.id != *id);
-        if self.waiting.len() < waiting {
-            self.open.remove(id);
-            self.refuse(id.clone(), ErrorCode::RequestCanceled, "the request was cancelled");
-        }
+        requests::answer(&mut self.world, method, params)
     }
 
     fn event(&mut self, event: Event) {
         match event {
-            Event::Progress(key, number, progress) => self.progress(&key, number, progress),
-            Event::Idle => {
-                self.is_busy = false;
-                self.check_next();
-            }
-            Event::Answered(id) => drop(self.open.remove(&id)),
-            Event::Sources(implementation) => self.sources_read(implementation),
+            Event::Sources(implementation) => self.world.implementation = implementation,
             Event::Drift(number, text, output) => self.compared(number, &text, output),
-            Event::Executed(id, output) => self.executed(id, output),
         }
     }
 
-    fn progress(&mut self, key: &Uri, number: u64, progress: Progress) {
-        match progress {
-            Progress::Released(releases) => self.world.releases = releases,
-            Progress::Read(tree) => {
-                if let Some(document) = self.world.documents.get_mut(key) {
-                    document.set_tree(number, tree);
-                }
-                let (ready, waiting) =
-                    std::mem::take(&mut self.waiting).into_iter().partition(|(it, _)| it == key);
-                self.waiting = waiting;
-                let ready: Vec<(Uri, Request)> = ready;
-                ready.into_iter().for_each(|(_, request)| self.ask_or_wait(request));
-            }
-            Progress::Checked(by_file) => self.checked(key, by_file, |it, own| it.set_findings(number, own)),
-            Progress::NotChecked(by_file) => {
-                self.checked(key, by_file, |it, own| it.set_problems(number, own))
-            }
-        }
+    /// Reads the sources in the background.
+    pub(crate) fn read_sources(&self) {
+        // Fails only while the process ends.
+        let _ = self.sources.send(());
     }
 
-    /// Keeps the findings of a check, those of the document by `keep`, and publishes them.
-    fn checked(
-        &mut self,
-        key: &Uri,
-        mut by_file: BTreeMap<String, Vec<Finding>>,
-        keep: impl FnOnce(&mut Document, Vec<Finding>) -> bool,
-    ) {
-        let Some(document) = self.world.documents.get_mut(key) else { return };
-        let own = by_file.remove(&document.file()).unwrap_or_default();
-        if !keep(document, own) {
-            return;
-        }
-        let is_newest = document.is_checked();
-        for (file, findings) in by_file.iter().filter(|_| is_newest) {
-            let uri = crate::uris::of_path(Path::new(file));
-            let other = uri.and_then(|uri| self.world.documents.get_mut(&uri));
-            other.into_iter().for_each(|other| other.set_configured(key, findings.clone()));
-        }
-        self.publish_checked(key, by_file);
-    }
-
-    /// Checks the newest text of a document as soon as the worker is idle.
+    /// Checks the newest text of a document as soon as no other is checked.
     pub(crate) fn check(&mut self, key: &Uri) {
         if !self.queue.contains(key) {
             self.queue.push_back(key.clone());
         }
-        self.check_next();
     }
 
     fn check_next(&mut self) {
-        while !self.is_busy {
+        while !self.is_checking {
             let Some(key) = self.queue.pop_front() else { return };
-            let config = self.open_config(&key);
             let Some(document) = self.world.documents.get_mut(&key) else { continue };
-            let (number, file) = (document.begin_check(), document.file());
-            let job = Job { key, file, text: document.text.clone(), number, config };
-            // Fails only while the process ends.
-            self.is_busy = self.jobs.send(job).is_ok();
+            match document.begin_check() {
+                // Fails only while the process ends.
+                Some(tree) => self.is_checking = self.jobs.send(Job { key, tree }).is_ok(),
+                None => self.publish(Some(&key)),
+            }
         }
     }
 
-    /// Removes a document.
-    pub(crate) fn forget(&mut self, key: &Uri) {
-        self.world.documents.remove(key);
-        self.world.documents.values_mut().for_each(|document| drop(document.configured.remove(key)));
-        self.queue.retain(|queued| queued != key);
-        let changed = self.board.set(&Check::Document(key.as_str().to_owned()), HashMap::new());
-        self.publish(changed);
-        let waiting = std::mem::take(&mut self.waiting);
-        waiting.into_iter().for_each(|(_, request)| self.ask_or_wait(request));
+    fn checked(&mut self, key: &Uri, checked: Option<Checked>) {
+        self.is_checking = false;
+        let (Some(document), Some(checked)) = (self.world.documents.get_mut(key), checked) else { return };
+        document.end_check(checked.result);
+        document.configuration = checked.configuration;
+        self.publish(Some(key));
+    }
+
+    /// Publishes the diagnostics of each file that differ from those of the client, and those of a document that was
+    /// checked, so that the client knows the version.
+    pub(crate) fn publish(&mut self, checked: Option<&Uri>) {
+        let new = diagnostics::by_file(&self.world);
+        let old = std::mem::take(&mut self.published);
+        let gone = old.keys().filter(|key| !new.contains_key(*key)).map(|key| (key, &[][..]));
+        for (key, diagnostics) in new.iter().map(|(key, it)| (key, &**it)).chain(gone) {
+            let is_same = old.get(key).map(Vec::as_slice).unwrap_or_default() == diagnostics;
+            if is_same && checked != Some(key) {
+                continue;
+            }
+            let document = self.world.documents.get(key);
+            let version = document.filter(|it| it.is_checked).map(|document| document.version);
+            let uri = document.map_or_else(|| key.clone(), |document| document.uri.clone());
+            let diagnostics = diagnostics.to_vec();
+            self.notify(PublishDiagnostics::METHOD, PublishDiagnosticsParams { uri, diagnostics, version });
+        }
+        self.published = new;
+    }
+
+    /// Asks the client to report changes of files that it has not opened.
+    pub(crate) fn watch_files(&self) {
+        if self.watches_files {
+            let watchers = ["**/*.rs", "**/contract.toml"].map(|glob| json!({ "globPattern": glob }));
+            let method = DidChangeWatchedFiles::METHOD;
+            let options = json!({ "watchers": watchers });
+            let registration = json!({ "id": method, "method": method, "registerOptions": options });
+            let params = json!({ "registrations": [registration] });
+            self.send(Request::new("watch".to_owned().into(), RegisterCapability::METHOD.to_owned(), params));
+        }
     }
 
     /// Sends a message. Fails only while the process ends.
@@ -324,10 +259,5 @@ impl Server {
         if let Ok(params) = serde_json::to_value(params) {
             self.send(Notification { method: method.to_owned(), params });
         }
-    }
-
-    /// Sends an error response.
-    pub(crate) fn refuse(&self, id: RequestId, code: ErrorCode, reason: &str) {
-        self.send(Response::new_err(id, code as i32, reason.to_owned()));
     }
 }

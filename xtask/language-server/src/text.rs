@@ -101,12 +101,6 @@ impl Text {
     }
 }
 
-/// Returns the bytes of the word at an offset, which can be empty.
-pub(crate) fn word_at(text: &str, offset: usize, is_part: impl Fn(char) -> bool) -> Range<usize> {
-    let (before, after) = text.split_at(text.floor_char_boundary(offset));
-    before.trim_end_matches(&is_part).len()..text.len() - after.trim_start_matches(&is_part).len()
-}
-
 /// Adds the edit that replaces `old`, which begins at `start`, by `new`. Clients may replace the whole text for a small
 /// change, so lines that both have at the beginning and the end are not part of the edit.
 fn replaced(old: &str, start: usize, new: &str, edits: &mut Edits) {

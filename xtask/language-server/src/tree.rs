@@ -1,12 +1,10 @@
-//! A document together with its model, to be shared between threads.
+//! A document together with its model, to be shared with the thread of the checks.
 
 use checks::breaking::Side;
 use document::openapi::{LeftOut, Model, not_compared};
 use document::rule::Findings;
 use document::{Document, Unreadable};
 use self_cell::self_cell;
-
-use crate::text::Text;
 
 self_cell!(
     struct Modelled {
@@ -16,26 +14,26 @@ self_cell!(
     }
 );
 
-/// A document that could be read, with its model and an index of its lines.
+/// A document that could be read, with its model.
 pub(crate) struct Tree {
     modelled: Modelled,
-    /// The text that the document was read from.
-    pub(crate) text: Text,
+    /// The findings about its structure.
+    pub(crate) structure: Findings,
     /// The places that a comparison cannot use.
     left_out: Option<LeftOut>,
 }
 
 impl Tree {
-    /// Reads a text that is in the file `path`. Also returns the findings about its structure.
+    /// Reads a text that is in the file `path`.
     ///
     /// # Errors
     /// When it is not YAML or JSON, or not OpenAPI 3.0.
-    pub(crate) fn read(path: &str, text: Text) -> Result<(Self, Findings), Unreadable> {
-        let document = Document::parse(path, text.as_str())?;
-        let mut findings = Findings::default();
-        let modelled = Modelled::new(document, |document| Model::of(document, &mut findings));
-        let left_out = not_compared(modelled.borrow_dependent(), findings.clone().sorted());
-        Ok((Self { modelled, text, left_out }, findings))
+    pub(crate) fn read(path: &str, text: &str) -> Result<Self, Unreadable> {
+        let document = Document::parse(path, text)?;
+        let mut structure = Findings::default();
+        let modelled = Modelled::new(document, |document| Model::of(document, &mut structure));
+        let left_out = not_compared(modelled.borrow_dependent(), structure.clone().sorted());
+        Ok(Self { modelled, structure, left_out })
     }
 
     /// The document as a side of a comparison.

@@ -2,7 +2,6 @@
 
 use document::Document;
 use document::finding::{Location, Severity, Subject, shortened};
-use document::repair::Repair;
 use jiff::civil::Date;
 
 use super::change::{Change, Term, Waived};
@@ -40,10 +39,7 @@ pub(crate) fn apply(
     };
     let problems = waivers.iter().filter(concerns).filter_map(|waiver| {
         let (rule, what) = waiver.apply(changes, today).err()?;
-        let change = Change::new(rule, Subject::document().with("waiver", ""), what, waiver.place.clone());
-        let is_unused = *rule == rules::WAIVER_UNUSED;
-        let repair = is_unused.then(|| Repair::Remove { at: waiver.place.pointer.clone() });
-        Some(Change { repair, ..change })
+        Some(Change::new(rule, Subject::document().with("waiver", ""), what, waiver.place.clone()))
     });
     problems.collect()
 }

@@ -1,6 +1,5 @@
 //! Reads the configuration file of the tools, `contract.toml`. `README.md` describes its format.
 
-mod edits;
 mod limits;
 mod search;
 
@@ -10,10 +9,9 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::Path;
 
-use document::finding::{self, Finding, Location, Severity, Subject, edit_distance, shortened};
-use document::repair::Repair;
+use document::Span;
+use document::finding::{self, Finding, Location, Severity, Subject, shortened};
 use document::rule::Profile;
-use document::{Span, pointer};
 use jiff::civil::Date;
 use serde::Deserialize;
 use toml::Spanned;
@@ -25,9 +23,7 @@ use crate::breaking::waivers::Waiver;
 use crate::lint::Dates;
 use crate::registry;
 use limits::Limits;
-
-pub use edits::edits;
-pub use search::{FILE, nearest};
+use search::nearest;
 
 /// The rules that apply, their severities, and the accepted findings.
 #[derive(Debug, Default)]
@@ -99,7 +95,7 @@ impl Config {
     /// # Errors
     /// Returns [`Unusable`] if the file cannot be read or has an undefined or invalid entry.
     pub fn load(file: Option<&Path>, document: &Path) -> Result<Self, Unusable> {
-        let found = file.map(Path::to_owned).or_else(|| nearest(document, Path::exists));
+        let found = file.map(Path::to_owned).or_else(|| nearest(document));
         let Some(found) = found else { return Ok(Self::default()) };
         let path = found.display().to_string();
         match fs::read_to_string(&found) {
@@ -129,24 +125,16 @@ impl Config {
             }
         };
         let mut findings = Vec::new();
-        let mut wrong = |range: Range<usize>, message: String, repairs: Vec<Repair>| {
-            findings.push(Finding { repairs, ..problem(&text, range, message) });
-        };
+        let mut wrong = |range: Range<usize>, message: String| findings.push(problem(&text, range, message));
         let mut config = Self { limits: read.limits, ..Self::default() };
         if let Some(profile) = read.profile {
             match Profile::ALL.into_iter().find(|known| known.to_string() == *profile.get_ref()) {
                 Some(known) => config.profile = known,
-                None => {
-                    let message = "`profile` is `spec`, `recommended` or `strict`.".to_owned();
-                    let names = Profile::ALL.map(|known| known.to_string());
-                    wrong(profile.span(), message, one_of("/profile", profile.get_ref(), names));
-                }
+                None => wrong(profile.span(), "`profile` is `spec`, `recommended` or `strict`.".to_owned()),
             }
         }
         for (name, severity) in read.rules {
-            let mut at = "/rules".to_owned();
-            pointer::push(&mut at, name.get_ref());
-            known_rule(&name, &mut wrong, |to| Repair::Rename { at: at.clone(), to: to.to_owned() });
+            known_rule(&name, &mut wrong);
             match setting(severity.get_ref()) {
                 Some(severity) => drop(config.severities.insert(name.into_inner(), severity)),
                 None => {
@@ -154,14 +142,12 @@ impl Config {
                         "the severity of a rule is `error`, `warning`, `info` or `off`, not `{}`.",
                         shortened(severity.get_ref())
                     );
-                    let names = SETTINGS.iter().map(|(setting, _)| (*setting).to_owned());
-                    wrong(severity.span(), message, one_of(&at, severity.get_ref(), names));
+                    wrong(severity.span(), message);
                 }
             }
         }
-        for (number, ignore) in read.ignore.iter().enumerate() {
-            let at = format!("/ignore/{number}/rule");
-            known_rule(&ignore.get_ref().rule, &mut wrong, |name| written(&at, name));
+        for ignore in &read.ignore {
+            known_rule(&ignore.get_ref().rule, &mut wrong);
             given(&ignore.get_ref().reason, &mut wrong);
         }
         config.ignores = read.ignore;
@@ -169,21 +155,21 @@ impl Config {
             let place = Span::within(&text, entry.span());
             let WrittenWaiver { rule, at, operation, reason, until, release } = entry.into_inner();
             let pointer = format!("/waiver/{number}");
-            known_rule(&rule, &mut wrong, |name| written(&format!("{pointer}/rule"), name));
+            known_rule(&rule, &mut wrong);
             given(&reason, &mut wrong);
             if at.is_none() && operation.is_none() {
                 let message = "a waiver requires `at`, `operation` or both.".to_owned();
-                wrong(rule.span(), message, Vec::new());
+                wrong(rule.span(), message);
             }
             let term = match term(until, release) {
                 Ok(Some(term)) => term,
                 Ok(None) => {
                     let message = "a waiver requires either `release` or `until`.".to_owned();
-                    wrong(rule.span(), message, Vec::new());
+                    wrong(rule.span(), message);
                     continue;
                 }
                 Err((range, message)) => {
-                    wrong(range, message.to_owned(), Vec::new());
+                    wrong(range, message.to_owned());
                     continue;
                 }
             };
@@ -260,17 +246,14 @@ impl Config {
             of => of == Some(family),
         };
         let is_unused = |ignore: &Ignore, used: bool| !used && is_judged(ignore.rule.get_ref());
-        let unused = self.ignores.iter().zip(used).enumerate();
-        let unused = unused.filter(|(_, (entry, used))| is_unused(entry.get_ref(), *used)).map(
-            |(number, (entry, _))| {
-                let Ignore { rule, at, .. } = entry.get_ref();
-                let message = format!("the rule `{}` has no finding at `{at}`.", rule.get_ref());
-                Finding::new(Severity::Warning, "ignore-unused", "", Span::within(&self.text, entry.span()))
-                    .message(&Subject::document(), message)
-                    .fix("Delete the entry, or correct `rule` and `at`.")
-                    .repair(Repair::Remove { at: format!("/ignore/{number}") })
-            },
-        );
+        let unused = self.ignores.iter().zip(used).filter(|(entry, used)| is_unused(entry.get_ref(), *used));
+        let unused = unused.map(|(entry, _)| {
+            let Ignore { rule, at, .. } = entry.get_ref();
+            let message = format!("the rule `{}` has no finding at `{at}`.", rule.get_ref());
+            Finding::new(Severity::Warning, "ignore-unused", "", Span::within(&self.text, entry.span()))
+                .message(&Subject::document(), message)
+                .fix("Delete the entry, or correct `rule` and `at`.")
+        });
         let unused = unused.collect();
         let Compared { new, accepted, outdated } = self.baseline.compare(left, family);
         ignored.extend(accepted);
@@ -318,24 +301,20 @@ fn term(
     }
 }
 
-/// Reports a rule that does not exist. `repair` replaces the name by that of a rule.
-fn known_rule(
-    name: &Spanned<String>,
-    wrong: &mut impl FnMut(Range<usize>, String, Vec<Repair>),
-    repair: impl Fn(&str) -> Repair,
-) {
+/// Reports a rule that does not exist.
+fn known_rule(name: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String)) {
     if registry::find(name.get_ref()).is_none() {
         let near = registry::nearest(name.get_ref());
         let meant = near.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
         let message = format!("there is no rule `{}`.{meant}", shortened(name.get_ref()));
-        wrong(name.span(), message, near.map(repair).into_iter().collect());
+        wrong(name.span(), message);
     }
 }
 
-fn given(reason: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String, Vec<Repair>)) {
+fn given(reason: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String)) {
     if reason.get_ref().trim().is_empty() {
         let message = "`reason` is empty; write why the finding or change is accepted.".to_owned();
-        wrong(reason.span(), message, Vec::new());
+        wrong(reason.span(), message);
     }
 }
 
@@ -345,27 +324,15 @@ fn meant(message: &str) -> Option<&str> {
     finding::nearest(names.next()?, names, 3)
 }
 
-/// The settings of a rule.
-const SETTINGS: &[(&str, Option<Severity>)] = &[
-    ("error", Some(Severity::Error)),
-    ("warning", Some(Severity::Warning)),
-    ("info", Some(Severity::Info)),
-    ("off", None),
-];
-
+/// Returns what a setting of a rule means: a severity, or that the rule is off.
 fn setting(text: &str) -> Option<Option<Severity>> {
-    SETTINGS.iter().find(|(name, _)| *name == text).map(|(_, severity)| *severity)
-}
-
-fn written(at: &str, value: &str) -> Repair {
-    Repair::Write { at: at.to_owned(), value: value.into() }
-}
-
-/// Returns the repairs that write one of the known names, the one that is most similar to the wrong one first.
-fn one_of(at: &str, wrong: &str, known: impl IntoIterator<Item = String>) -> Vec<Repair> {
-    let mut known = Vec::from_iter(known);
-    known.sort_by_cached_key(|name| edit_distance(&shortened(wrong), name));
-    known.iter().map(|name| written(at, name)).collect()
+    Some(match text {
+        "error" => Some(Severity::Error),
+        "warning" => Some(Severity::Warning),
+        "info" => Some(Severity::Info),
+        "off" => None,
+        _ => return None,
+    })
 }
 
 fn problem(text: &str, range: Range<usize>, message: String) -> Finding {

@@ -4,11 +4,10 @@ use std::path::{Component, Path, PathBuf};
 use std::{env, fs};
 
 /// The name of the file.
-pub const FILE: &str = "contract.toml";
+const FILE: &str = "contract.toml";
 
 /// Returns the nearest configuration: in the directory of the document or above it, up to the root of the git repository.
-/// `exists` tells whether there is such a file.
-pub fn nearest(document: &Path, exists: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+pub(super) fn nearest(document: &Path) -> Option<PathBuf> {
     let directory = document.parent().unwrap_or(Path::new(""));
     // The parent of `..` as a text is not the directory above it.
     let has_parent = directory.components().any(|component| component == Component::ParentDir);
@@ -17,7 +16,7 @@ pub fn nearest(document: &Path, exists: impl Fn(&Path) -> bool) -> Option<PathBu
     let here = if directory.is_relative() { env::current_dir().unwrap_or_default() } else { PathBuf::new() };
     for above in directory.ancestors().chain(here.ancestors().skip(1)) {
         let file = above.join(FILE);
-        if exists(&file) {
+        if file.exists() {
             return Some(file);
         }
         if above.join(".git").exists() {

@@ -1,10 +1,10 @@
-//! Repairs of the findings about versions and waivers. A change itself has none: it is undone, waived or released by a
+//! Repairs of the findings about versions. A change itself has none: it is undone, waived or released by a
 //! person, and the finding about the version has the repair.
 
 use std::collections::BTreeSet;
 
 use checks::breaking::{Bump, change_rules};
-use checks::config::{self, Config};
+use checks::config::Config;
 use checks::outcome::Outcome;
 use document::Document;
 use document::edits::{edited, edits};
@@ -20,14 +20,13 @@ const REPAIRED: &[&str] = &[
     "api-version-decreased",
     "api-version-not-bumped",
     "api-version-unreadable",
-    "waiver-unused",
 ];
 
 /// The rules without a repair, except those of changes, by the reason.
 const UNREPAIRED: &[(&str, &[&str])] = &[
     ("`lint` reports each place, with its repair.", &["not-understood"]),
     ("The change has no impact.", &["text-changed"]),
-    ("A person must decide about the change.", &["waiver-expired", "waiver-invalid"]),
+    ("A person must decide about the change.", &["waiver-expired", "waiver-invalid", "waiver-unused"]),
 ];
 
 fn outcome(revision: &Document, configuration: &str) -> Outcome {
@@ -61,29 +60,6 @@ fn the_repair_of_a_version_is_a_version_that_is_high_enough() {
     }
     let expected: BTreeSet<&str> = REPAIRED.iter().copied().filter(|rule| rule.starts_with("api-")).collect();
     assert_eq!(rules, expected);
-}
-
-#[test]
-fn an_unneeded_entry_of_the_configuration_is_removed_with_its_comment() {
-    let kept = "# Why this stays:\n# Kept.\n[[waiver]]\nrule = \"request-max-decreased\"\n\
-                operation = \"listBooks\"\nreason = \"No client asks for more.\"\nrelease = \"2.0.0\"\n\n";
-    let unneeded = "# Not needed any more,\n# I think.\n[[waiver]] # an end\nrule = \"response-max-decreased\"\n\
-                    operation = \"listBooks\"\nreason = \"None.\"\nuntil = 2030-01-01\n\n";
-    let last = "# The last.\n[rules]\ninfo-contact = \"off\"\n";
-    let breaking = edit(LIBRARY, "- name: limit", "maximum: 100", "maximum: 50").0;
-    let revision = document("new.yaml", &breaking.replace("version: 1.0.0", "version: 2.0.0"));
-    for text in [format!("{kept}{unneeded}{last}"), format!("{unneeded}{kept}{last}")] {
-        for text in [text.clone(), text.replace('\n', "\r\n")] {
-            let found = outcome(&revision, &text);
-            let [unused] = &found.waivers[..] else { panic!("{:?}", found.waivers) };
-            assert_eq!(unused.rule.name, "waiver-unused");
-            let edits = config::edits(&text, unused.repair.as_ref().unwrap()).unwrap();
-            let repaired = edited(&text, &edits);
-            assert_eq!(repaired.replace("\r\n", "\n").trim_start(), format!("{kept}{last}"));
-            assert_eq!(repaired.contains("\r\n"), text.contains("\r\n"));
-            assert_eq!(outcome(&revision, &repaired).waivers, []);
-        }
-    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use Shape::{
 };
 
 /// The type of the value of a keyword.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Shape {
     /// Any value.
     Any,

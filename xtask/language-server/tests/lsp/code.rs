@@ -1,4 +1,4 @@
-//! A project with code: places in the sources, the comparison at each save, and the command that adds an operation.
+//! A project with code: places in the sources, and the comparison at each save.
 
 use std::fs;
 use std::io::Read as _;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use document::Span;
 use document::finding::{Location, Subject};
-use language_server::{Implementation, Project};
+use language_server::{Locate, Project};
 use serde_json::{Value, json};
 
 use crate::LIBRARY;
@@ -18,7 +18,7 @@ use crate::session::{Session, line, position, range};
 
 const CODE: &str = "// 𝄞\nfn list_books(limit: u32) {}\nstruct Book { id: i64 }\nfn uses(book: Book) {}\n";
 
-/// A project whose comparison runs the script `drift.sh`, and whose command runs `scaffold.sh`.
+/// A project whose comparison runs the script `drift.sh`.
 struct Shop(PathBuf);
 
 impl Project for Shop {
@@ -30,51 +30,30 @@ impl Project for Shop {
         Some(self.0.join("library.yaml"))
     }
 
-    fn implementation(&self) -> Option<Arc<dyn Implementation>> {
-        Some(Arc::new(Code))
+    fn implementation(&self) -> Option<Arc<Locate>> {
+        Some(Arc::new(locate))
     }
 
     fn drift(&self, _document: &Path) -> Option<Command> {
-        Some(self.script("drift.sh"))
-    }
-
-    fn scaffold(&self, _document: &Path, operation: &str) -> Option<Command> {
-        let mut command = self.script("scaffold.sh");
-        command.arg(operation);
+        let mut command = Command::new("sh");
+        command.arg(self.0.join("drift.sh")).current_dir(&self.0);
         Some(command)
     }
 }
 
-impl Shop {
-    fn script(&self, name: &str) -> Command {
-        let mut command = Command::new("sh");
-        command.arg(self.0.join(name)).current_dir(&self.0);
-        command
-    }
-}
-
-#[derive(Debug)]
-struct Code;
-
-impl Implementation for Code {
-    fn locate(&self, subject: &Subject) -> Option<Location> {
-        let names: Vec<(&str, &str)> =
-            subject.trail().iter().map(|(kind, name)| (*kind, name.as_str())).collect();
-        let text = match names[..] {
-            [("operation", "listBooks")] => "list_books",
-            [("operation", "listBooks"), ("parameter", "limit")] => "limit: u32",
-            [("schema", "Book")] => "Book",
-            [("schema", "Book"), ("property", "id")] => "id: i64",
-            _ => return None,
-        };
-        let start = CODE.find(text)?;
-        let place = Span::within(CODE, start..start + text.len());
-        Some(Location { file: "src/shop.rs".to_owned(), span: place, ..Location::default() })
-    }
-
-    fn text(&self, file: &str) -> Option<&str> {
-        (file == "src/shop.rs").then_some(CODE)
-    }
+fn locate(subject: &Subject) -> Option<Location> {
+    let names: Vec<(&str, &str)> =
+        subject.trail().iter().map(|(kind, name)| (*kind, name.as_str())).collect();
+    let text = match names[..] {
+        [("operation", "listBooks")] => "list_books",
+        [("operation", "listBooks"), ("parameter", "limit")] => "limit: u32",
+        [("schema", "Book")] => "Book",
+        [("schema", "Book"), ("property", "id")] => "id: i64",
+        _ => return None,
+    };
+    let start = CODE.find(text)?;
+    let place = Span::within(CODE, start..start + text.len());
+    Some(Location { file: "src/shop.rs".to_owned(), span: place, ..Location::default() })
 }
 
 fn session() -> Session {
@@ -117,33 +96,6 @@ fn the_document_leads_to_the_code() {
     }
 }
 
-#[test]
-fn the_code_leads_to_the_document() {
-    let mut session = session();
-    session.open("library.yaml", LIBRARY);
-    ready(&mut session);
-    session.open("src/shop.rs", CODE);
-    let at_line = |part: &str| [("library.yaml".to_owned(), line(LIBRARY, part))];
-    for (part, plus, target) in [
-        ("list_books", 3, "    get:\n      operationId: listBooks"),
-        ("limit: u32", 2, "- name: limit"),
-        ("Book {", 1, "    Book:"),
-        // A use of the type.
-        ("book: Book)", 7, "    Book:"),
-    ] {
-        assert_eq!(session.definition("src/shop.rs", position(CODE, part, plus)), at_line(target), "{part}");
-    }
-    assert_eq!(session.definition("src/shop.rs", position(CODE, "fn uses", 4)), []);
-    // An edit that was not saved moves the places.
-    let start = lsp_types::Position::new(0, 0);
-    session.change("src/shop.rs", Some(lsp_types::Range { start, end: start }), "//\n//\n");
-    let moved = format!("//\n//\n{CODE}");
-    let found = session.definition("src/shop.rs", position(&moved, "list_books", 3));
-    assert_eq!(found, at_line("    get:\n      operationId: listBooks"));
-    let found = session.definition("library.yaml", position(LIBRARY, "operationId: listBooks", 15));
-    assert_eq!(found, [("shop.rs".to_owned(), 4)]);
-}
-
 /// The output of a comparison: `maximum` of `limit` differs, and an operation is missing in the code.
 fn drift() -> String {
     let at = |part: &str, plus: usize| {
@@ -163,8 +115,7 @@ fn drift() -> String {
         json!({ "file": "src/shop.rs", "line": 2, "column": 15, "end": { "line": 2, "column": 25 } });
     let pointer = "/paths/~1books/get/parameters/0/schema/maximum";
     differs["repairs"] = json!([{ "write": { "at": pointer, "value": 50 } }]);
-    let mut missing = finding("operation-not-in-code", "operationId: createBook");
-    missing["scaffold"] = json!("createBook");
+    let missing = finding("operation-not-in-code", "operationId: createBook");
     json!([differs, missing]).to_string()
 }
 
@@ -173,7 +124,6 @@ fn a_save_compares_the_document_with_the_code() {
     let mut session = session();
     session.write("drift.json", &drift());
     session.write("drift.sh", "cat drift.json; exit 1\n");
-    session.write("scaffold.sh", "echo added $1 >> scaffolded; echo wrote $1\n");
     session.open("library.yaml", LIBRARY);
     assert_eq!(session.diagnostics("library.yaml"), []);
     session.save("library.yaml");
@@ -201,12 +151,6 @@ fn a_save_compares_the_document_with_the_code() {
     let context = || json!({ "diagnostics": [] });
     let fixes = actions(&mut session, "library.yaml", range(&edited, "maximum: 100"), context());
     assert_eq!(fixes[0]["title"], "Change `maximum` to `50`");
-    let adds = actions(&mut session, "library.yaml", range(&edited, "operationId: createBook"), context());
-    assert_eq!(adds.last().unwrap()["command"]["arguments"], json!(["createBook"]));
-    let params = json!({ "command": "contract.scaffold", "arguments": ["createBook"] });
-    session.request("workspace/executeCommand", params).unwrap();
-    assert_eq!(fs::read_to_string(session.path("scaffolded")).unwrap(), "added createBook\n");
-    assert_eq!(session.await_message("window/showMessage")["message"], "wrote createBook");
     assert_eq!(session.end(), 0);
 }
 
@@ -243,12 +187,11 @@ fn progress_is_shown_until_a_comparison_ends() {
 fn a_failed_build_is_one_message() {
     let mut session = session();
     session.write("drift.sh", "echo '   Compiling shop' >&2; echo 'error[E0425]: no x' >&2; exit 101\n");
-    session.open("src/shop.rs", CODE);
+    session.open("library.yaml", LIBRARY);
     session.save("src/shop.rs");
     let message = session.await_message("window/showMessage");
     let text = message["message"].as_str().unwrap();
     assert_eq!(text, "The document was not compared with the code: error[E0425]: no x");
-    session.open("library.yaml", LIBRARY);
     assert_eq!(session.diagnostics("library.yaml"), []);
 }
 
@@ -265,12 +208,10 @@ fn no_difference_is_shown_until_the_code_compiles() {
     let broken = good.replace("fn list_books(limit: u32) {}", "fn list_books(limit: u32) { limit }");
     session.write("src/shop.rs", &good);
     session.open("library.yaml", LIBRARY);
-    session.open("src/shop.rs", &good);
     session.save("library.yaml");
     session.await_diagnostics("library.yaml", |published| published.diagnostics.len() == 2);
     for round in 0..2 {
         session.write("src/shop.rs", &broken);
-        session.change("src/shop.rs", None, &broken);
         session.save("src/shop.rs");
         session.await_diagnostics("library.yaml", |published| published.diagnostics.is_empty());
         session.await_diagnostics("src/shop.rs", |published| published.diagnostics.is_empty());
@@ -286,7 +227,6 @@ fn no_difference_is_shown_until_the_code_compiles() {
         assert_eq!(session.diagnostics("library.yaml"), []);
 
         session.write("src/shop.rs", &good);
-        session.change("src/shop.rs", None, &good);
         session.save("src/shop.rs");
         session.await_diagnostics("library.yaml", |published| published.diagnostics.len() == 2);
         let shown = session.await_diagnostics("src/shop.rs", |published| !published.diagnostics.is_empty());

@@ -81,7 +81,7 @@ fn the_last_of_many_edits_is_the_one_that_counts() {
     assert!(hover.contains("`listBooks`"), "{hover}");
 }
 
-/// A project whose releases can be read once for each message. A check reads them, so it reports its beginning and waits.
+/// A project whose base can be asked for once for each message. A check asks for it, so it reports its beginning and waits.
 struct Gated(Sender<()>, Mutex<Receiver<()>>);
 
 impl Project for Gated {
@@ -89,11 +89,11 @@ impl Project for Gated {
         PathBuf::from("/")
     }
 
-    fn releases(&self) -> Vec<PathBuf> {
+    fn base(&self) -> Option<PathBuf> {
         // Both fail after the test has ended.
         let _ = self.0.send(());
         let _ = self.1.lock().unwrap().recv();
-        Vec::new()
+        None
     }
 }
 
@@ -129,7 +129,7 @@ fn diagnostics_arrive_while_somebody_types() {
 }
 
 #[test]
-fn the_configuration_beside_the_document_applies_also_while_it_is_edited() {
+fn the_configuration_beside_the_document_applies_again_when_it_is_saved() {
     let mut session = Session::new();
     session.write("contract.toml", "[rules]\n\"operation-tags\" = \"info\"\n");
     let untagged = LIBRARY.replacen("      tags: [books]\n", "", 1);
@@ -139,16 +139,20 @@ fn the_configuration_beside_the_document_applies_also_while_it_is_edited() {
     let tags = shown.iter().find(|shown| rules(&[(*shown).clone()])[0].0 == "operation-tags").unwrap();
     assert_eq!(tags.severity, Some(DiagnosticSeverity::INFORMATION));
 
-    session.open("contract.toml", "[rules]\n\"operation-tags\" = \"off\"\n");
+    let configure = |session: &mut Session, text: &str| {
+        session.write("contract.toml", text);
+        session.save("contract.toml");
+    };
+    configure(&mut session, "[rules]\n\"operation-tags\" = \"off\"\n");
     session.await_diagnostics("library.yaml", |published| published.diagnostics.is_empty());
 
-    session.change("contract.toml", None, "[rules]\n\"operation-tag\" = \"off\"\n");
+    configure(&mut session, "[rules]\n\"operation-tag\" = \"off\"\n");
     let shown = session.await_diagnostics("contract.toml", |published| !published.diagnostics.is_empty());
     assert_eq!(rules(&shown), [("configuration".to_owned(), 2)]);
     assert!(shown[0].message.contains("Did you mean `operation-tags`?"), "{shown:#?}");
 
     let unused = "[[ignore]]\nrule = \"info-contact\"\nat = \"/info\"\nreason = \"None.\"\n";
-    session.change("contract.toml", None, unused);
+    configure(&mut session, unused);
     let shown = session.await_diagnostics("contract.toml", |published| {
         published.diagnostics.iter().any(|shown| shown.message.contains("no finding"))
     });
@@ -172,18 +176,13 @@ fn a_breaking_change_leads_to_the_base() {
     assert_eq!(rules(&shown), [("request-max-decreased".to_owned(), expected)]);
     let related = shown[0].related_information.as_ref().unwrap();
     assert!(related[0].location.uri.as_str().ends_with("/base.yaml"));
-    assert_eq!(related[0].location.range, range_of_value(LIBRARY, "maximum: 100"));
+    assert_eq!(related[0].location.range.start, position(LIBRARY, "maximum: 100", "maximum: ".len()));
 
     // The base itself and other documents are not compared.
     for (name, text) in [("base.yaml", LIBRARY), ("other.yaml", &*narrowed)] {
         session.open(name, text);
         assert_eq!(session.diagnostics(name), [], "{name}");
     }
-}
-
-fn range_of_value(text: &str, part: &str) -> lsp_types::Range {
-    let key = part.find(' ').unwrap() + 1;
-    lsp_types::Range { start: position(text, part, key), end: position(text, part, part.len()) }
 }
 
 #[test]
@@ -235,14 +234,35 @@ fn a_configuration_that_cannot_be_used_is_reported_in_the_document() {
     let text = LIBRARY.replace("title: Library", "titel: Library");
     session.open("library.yaml", &text);
     let before = rules(&session.diagnostics("library.yaml"));
-    session.open("contract.toml", "profile = \"spec\"\n[rulez]\n");
+    session.write("contract.toml", "profile = \"spec\"\n[rulez]\n");
+    // As a client reports it that watches files.
+    let change = json!({ "uri": session.uri("contract.toml"), "type": 1 });
+    session.notify("workspace/didChangeWatchedFiles", json!({ "changes": [change] }));
     let shown = session.await_diagnostics("library.yaml", |published| {
         rules(&published.diagnostics).iter().any(|(rule, _)| rule == "configuration")
     });
     assert_eq!(rules(&shown), [vec![("configuration".to_owned(), 1)], before.clone()].concat());
     assert!(shown[0].message.contains("contract.toml`, line 2"), "{shown:#?}");
-    session.change("contract.toml", None, "");
+    session.write("contract.toml", "");
+    session.save("contract.toml");
     session.await_diagnostics("library.yaml", |published| rules(&published.diagnostics) == before);
+}
+
+#[test]
+fn the_nearest_configuration_above_the_document_applies() {
+    let mut session = Session::new();
+    session.write("api/.empty", "");
+    session
+        .open("api/library.yaml", &LIBRARY.replacen("operationId: listBooks", "operationId: booksList", 1));
+    assert_eq!(session.diagnostics("api/library.yaml").len(), 0);
+    for (name, profile, number) in
+        [("contract.toml", "strict", 1), ("api/contract.toml", "spec", 0), ("api/contract.toml", "strict", 1)]
+    {
+        session.write(name, &format!("profile = \"{profile}\"\n"));
+        session.save(name);
+        session.await_diagnostics("api/library.yaml", |published| published.diagnostics.len() == number);
+    }
+    assert_eq!(session.end(), 0);
 }
 
 #[test]

@@ -3,7 +3,6 @@
 mod actions;
 mod code;
 mod completion;
-mod configuration;
 mod diagnostics;
 mod latency;
 mod navigation;

@@ -47,8 +47,7 @@ fn renamed(
 ) -> Result<String, String> {
     let result = session.at("rename", name, position(text, part, plus), json!({ "newName": new }));
     let edit = result.map_err(|error| error.message)?;
-    let uri = session.uri(name);
-    Ok(applied(text, &edit["changes"][&uri]))
+    Ok(applied(text, &edit["documentChanges"][0]["edits"]))
 }
 
 #[test]

@@ -1,5 +1,10 @@
 //! No input ends the server: only `exit` and the end of the input do.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use document::finding::Subject;
+use language_server::{Locate, Project};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -10,7 +15,6 @@ const METHODS: &[&str] = &[
     "textDocument/hover",
     "textDocument/definition",
     "textDocument/references",
-    "textDocument/documentSymbol",
     "textDocument/completion",
     "textDocument/codeAction",
     "textDocument/prepareRename",
@@ -27,7 +31,6 @@ const NOTIFICATIONS: &[&str] = &[
     "textDocument/didSave",
     "textDocument/didClose",
     "workspace/didChangeWatchedFiles",
-    "$/cancelRequest",
     "initialized",
     "unknown",
 ];
@@ -70,21 +73,36 @@ fn the_end_of_the_connection_ends_the_server() {
     assert_eq!(Session::new().close(), 1);
 }
 
-#[test]
-fn a_cancelled_request_is_answered_with_an_error_or_its_result() {
-    let mut session = Session::new();
-    session.open("library.yaml", LIBRARY);
-    let params = json!({ "textDocument": { "uri": session.uri("library.yaml") } });
-    let asked: Vec<_> = (0..20).map(|_| session.ask("textDocument/documentSymbol", params.clone())).collect();
-    // They wait for the first tree.
-    session.notify("$/cancelRequest", json!({ "id": 5 }));
-    session.notify("$/cancelRequest", json!({ "id": "none" }));
-    for id in &asked {
-        match session.answer(id) {
-            Ok(symbols) => assert!(symbols.is_array()),
-            Err(error) => assert_eq!(error.code, lsp_server::ErrorCode::RequestCanceled as i32),
-        }
+/// A project that fails to name code.
+struct Defect;
+
+impl Project for Defect {
+    fn root(&self) -> PathBuf {
+        PathBuf::from("/")
     }
+
+    fn implementation(&self) -> Option<Arc<Locate>> {
+        Some(Arc::new(|_: &Subject| panic!("a defect")))
+    }
+}
+
+#[test]
+fn a_panic_is_an_error_response() {
+    let mut session = Session::with(tempfile::tempdir().unwrap(), Arc::new(Defect), json!({}));
+    // A text without a file belongs to each project.
+    let document = json!({ "uri": "untitled:a", "languageId": "yaml", "version": 1, "text": LIBRARY });
+    session.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    let params = json!({
+        "textDocument": { "uri": "untitled:a" }, "position": position(LIBRARY, "operationId: listBooks", 15),
+    });
+    let error = loop {
+        // Until the sources were read, there is no code.
+        if let Err(error) = session.request("textDocument/hover", params.clone()) {
+            break error;
+        }
+    };
+    assert_eq!(error.code, lsp_server::ErrorCode::InternalError as i32);
+    assert_eq!(error.message, "`textDocument/hover` failed; this is a defect of the server");
     assert_eq!(session.end(), 0);
 }
 
@@ -155,7 +173,7 @@ proptest! {
                     let place = json!({ "line": line, "character": character });
                     asked.push(session.ask(method, json!({
                         "textDocument": { "uri": uri }, "position": place, "newName": "Other",
-                        "range": { "start": place, "end": place }, "command": "contract.scaffold",
+                        "range": { "start": place, "end": place },
                         "context": { "includeDeclaration": true, "diagnostics": [] },
                     })));
                 }

@@ -1,0 +1,46 @@
+//! Answers requests from the newest text.
+
+use lsp_server::ErrorCode;
+use lsp_types::Uri;
+use lsp_types::request::{
+    CodeActionRequest, Completion, GotoDefinition, HoverRequest, PrepareRenameRequest, References, Rename,
+    Request,
+};
+use serde_json::Value;
+
+use crate::world::{Refusal, World};
+use crate::{actions, completion, definition, hover, references, rename, uris};
+
+/// Returns the result of a request.
+///
+/// # Errors
+/// When the method or its parameters are not known, or there is no result.
+pub(crate) fn answer(world: &mut World, method: &str, params: Value) -> Result<Value, Refusal> {
+    let uri = params.pointer("/textDocument/uri").and_then(Value::as_str);
+    let uri = uri.and_then(|uri| uri.parse::<Uri>().ok());
+    if let Some(document) = uri.and_then(|uri| world.documents.get_mut(&uris::normal(&uri))) {
+        document.read();
+    }
+    let world = &*world;
+    match method {
+        HoverRequest::METHOD => with::<HoverRequest>(params, |it| Ok(hover::hover(world, &it))),
+        GotoDefinition::METHOD => with::<GotoDefinition>(params, |it| Ok(definition::definition(world, &it))),
+        References::METHOD => with::<References>(params, |it| Ok(references::references(world, &it))),
+        Completion::METHOD => with::<Completion>(params, |it| Ok(completion::completion(world, &it))),
+        CodeActionRequest::METHOD => with::<CodeActionRequest>(params, |it| Ok(actions::actions(world, &it))),
+        PrepareRenameRequest::METHOD => {
+            with::<PrepareRenameRequest>(params, |it| Ok(rename::prepare(world, &it)))
+        }
+        Rename::METHOD => with::<Rename>(params, |it| rename::rename(world, &it)),
+        _ => Err((ErrorCode::MethodNotFound, format!("the method `{method}` is not supported"))),
+    }
+}
+
+fn with<R: Request>(
+    params: Value,
+    answer: impl FnOnce(R::Params) -> Result<R::Result, Refusal>,
+) -> Result<Value, Refusal> {
+    let params =
+        serde_json::from_value(params).map_err(|error| (ErrorCode::InvalidParams, error.to_string()))?;
+    serde_json::to_value(answer(params)?).map_err(|error| (ErrorCode::InternalError, error.to_string()))
+}
