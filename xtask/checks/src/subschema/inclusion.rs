@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use document::openapi::{Model, Object};
 
 use super::unchanged::Unchanged;
-use super::{ANY, Conjunction, NEVER, Patterns, Schemas, are_identical};
+use super::{ANY, Conjunction, NEVER, Schemas, are_identical};
 
 /// The limit of cases to combine for each question. Real documents need less than ten.
 const CASES_PER_QUESTION: usize = 20;
@@ -209,11 +209,6 @@ impl<'a> Inclusion<'a> {
     /// Whether the work that the size of the documents allows is used up.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.work == 0 || self.schemas.iter().any(Schemas::is_exhausted)
-    }
-
-    /// The patterns of the base.
-    pub(crate) fn patterns(&mut self) -> &mut Patterns {
-        &mut self.of(Side::Base).patterns
     }
 
     pub(super) fn of(&mut self, side: Side) -> &mut Schemas<'a> {

@@ -25,8 +25,8 @@ use std::rc::Rc;
 pub(crate) use format::is_base64;
 pub(crate) use identical::{ANNOTATIONS, are_identical};
 pub(crate) use inclusion::{Inclusion, Question, Reading, Side};
-pub(crate) use normal::range;
 use pattern::Patterns;
+pub(crate) use pattern::is_universal;
 pub(crate) use shape::canonical;
 use shape::{Case, Shape};
 

@@ -7,6 +7,7 @@ use document::openapi::{Id, Object};
 use serde_json::{Number, Value};
 
 use super::number::{End, Range, exact};
+use super::pattern::is_universal;
 use super::shape::{Array, Case, Count, Formats, Members, Shape, Text};
 use super::{ANNOTATIONS, ANY, Conjunction, NEVER, NULL, Normal, Schemas, Undecided, flattened, format};
 
@@ -15,7 +16,7 @@ const MAX_CASES: usize = 200;
 /// The limit of nested alternatives.
 const MAX_LEVELS: usize = 60;
 /// The limit of values by which a range of integers is replaced.
-const MAX_VALUES: usize = 64;
+const MAX_VALUES: i64 = 64;
 
 impl<'a> Schemas<'a> {
     /// Returns the alternatives of a conjunction, none if no value is valid.
@@ -232,7 +233,7 @@ impl<'a> Schemas<'a> {
             shapes.push(number(part, name == Some("integer")));
         }
         if is(&["string"]) {
-            shapes.push(Shape::Text(self.string(part)));
+            shapes.push(Shape::Text(Self::string(part)));
         }
         if is(&["array"]) {
             let (count, unique) = (count(part, "Items"), part.flag("uniqueItems"));
@@ -251,8 +252,8 @@ impl<'a> Schemas<'a> {
         cases
     }
 
-    fn string(&mut self, part: &Object<'a>) -> Text {
-        let pattern = part.text("pattern").filter(|pattern| !self.patterns.is_universal(pattern));
+    fn string(part: &Object<'a>) -> Text {
+        let pattern = part.text("pattern").filter(|pattern| !is_universal(pattern));
         // A password is any string; the format only affects how forms display it.
         let format = part.text("format").filter(|format| *format != "password");
         Text {
@@ -321,15 +322,6 @@ fn number_at<'a>(part: &Object<'a>, keyword: &str) -> Option<&'a Number> {
     }
 }
 
-/// Returns the range of numbers that all of these schemas allow, without their combinations.
-pub(crate) fn range(parts: &[Object<'_>]) -> Range {
-    let ranges = parts.iter().map(|part| match number(part, part.text("type") == Some("integer")) {
-        Shape::Number(range, _) => range,
-        _ => Range::default(),
-    });
-    ranges.reduce(|one, other| one.and(&other)).unwrap_or_default()
-}
-
 fn number(part: &Object<'_>, is_integer: bool) -> Shape {
     let end = |keyword, exclusive| {
         let value = exact(number_at(part, keyword)?)?;
@@ -337,11 +329,9 @@ fn number(part: &Object<'_>, is_integer: bool) -> Shape {
     };
     let low = end("minimum", "exclusiveMinimum");
     let high = end("maximum", "exclusiveMaximum");
-    let step = number_at(part, "multipleOf").and_then(exact);
-    let mut range = Range { low, high, step }.rounded();
-    if is_integer {
-        range = range.and(&Range::integers());
-    }
+    let steps = number_at(part, "multipleOf").and_then(exact).into_iter().collect();
+    let all = if is_integer { Range::integers() } else { Range::default() };
+    let mut range = all.and(&Range { low, high, steps });
     let mut formats = Formats::new();
     match part.text("format") {
         Some("int32") if is_integer => range = range.and(&Range::of_bits(32)),

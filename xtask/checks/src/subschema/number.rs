@@ -1,9 +1,11 @@
 //! Numbers as exact fractions, and the sets of numbers that a schema allows.
 
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
 use num_bigint::BigInt;
-use num_integer::Integer;
 use num_rational::BigRational;
-use num_traits::{One, Signed, Zero};
+use num_traits::{One, Zero};
 use serde_json::Number;
 
 /// Returns the exact value of a JSON number. `None` if the exponent would need too much memory.
@@ -21,127 +23,95 @@ pub(crate) fn exact(number: &Number) -> Option<BigRational> {
 
 /// One end of a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct End {
-    pub(crate) value: BigRational,
+pub(super) struct End {
+    pub(super) value: BigRational,
     /// Whether the value itself is in the range.
-    pub(crate) inclusive: bool,
+    pub(super) inclusive: bool,
 }
 
-/// Numbers between two ends that are multiples of a step.
+/// Numbers between two ends that are multiples of all steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Range {
-    pub(crate) low: Option<End>,
-    pub(crate) high: Option<End>,
-    /// 1 for `type: integer`.
-    pub(crate) step: Option<BigRational>,
+pub(super) struct Range {
+    pub(super) low: Option<End>,
+    pub(super) high: Option<End>,
+    /// With 1 for `type: integer`.
+    pub(super) steps: BTreeSet<BigRational>,
 }
 
 impl Range {
     /// All integers.
-    pub(crate) fn integers() -> Self {
-        Self { step: Some(BigRational::one()), ..Self::default() }
+    pub(super) fn integers() -> Self {
+        Self { steps: BTreeSet::from([BigRational::one()]), ..Self::default() }
     }
 
     /// All integers of a two's complement representation.
-    pub(crate) fn of_bits(bits: u32) -> Self {
+    pub(super) fn of_bits(bits: u32) -> Self {
         let half = BigRational::from(BigInt::from(1) << (bits - 1));
         let end = |value| Some(End { value, inclusive: true });
         Self { low: end(-half.clone()), high: end(half - BigRational::one()), ..Self::integers() }
     }
 
     /// The numbers in both.
-    pub(crate) fn and(&self, other: &Self) -> Self {
-        let low = stricter(&self.low, &other.low, |one, other| one > other);
-        let high = stricter(&self.high, &other.high, |one, other| one < other);
-        let step = match (&self.step, &other.step) {
-            (Some(one), Some(other)) => Some(common_multiple(one, other)),
-            (one, other) => one.as_ref().or(other.as_ref()).cloned(),
-        };
-        Self { low, high, step }.rounded()
+    pub(super) fn and(&self, other: &Self) -> Self {
+        let low = stricter(&self.low, &other.low, Ordering::Greater);
+        let high = stricter(&self.high, &other.high, Ordering::Less);
+        Self { low, high, steps: &self.steps | &other.steps }.rounded()
     }
 
-    /// Returns the range with its ends moved inwards to multiples of the step.
-    pub(crate) fn rounded(mut self) -> Self {
-        let Some(step) = self.step.as_ref().filter(|step| step.is_positive()) else { return self };
-        for (end, up) in [(&mut self.low, true), (&mut self.high, false)] {
-            let Some(end) = end else { continue };
-            // Most ends are integers, and need no division of fractions.
-            if step.is_one() && end.inclusive && end.value.is_integer() {
-                continue;
+    /// Returns a range of integers with its ends moved inwards to integers.
+    fn rounded(mut self) -> Self {
+        let are_integers = self.steps.iter().any(|step| step.is_integer() && !step.is_zero());
+        for (end, inwards) in [(&mut self.low, 1), (&mut self.high, -1)] {
+            let Some(end) = end.as_mut().filter(|_| are_integers) else { continue };
+            if end.value.is_integer() && !end.inclusive {
+                end.value += BigRational::from(BigInt::from(inwards));
             }
-            let steps = &end.value / step;
-            let whole = if up { steps.ceil() } else { steps.floor() };
-            let exact = whole == steps;
-            end.value = whole * step;
-            if exact && !end.inclusive {
-                end.value += if up { step.clone() } else { -step.clone() };
-            }
+            end.value = if inwards > 0 { end.value.ceil() } else { end.value.floor() };
             end.inclusive = true;
         }
         self
     }
 
     /// Whether no number is in the range.
-    pub(crate) fn is_empty(&self) -> bool {
-        match (&self.low, &self.high) {
-            (Some(low), Some(high)) => {
-                low.value > high.value || (low.value == high.value && !(low.inclusive && high.inclusive))
-            }
-            _ => false,
-        }
+    pub(super) fn is_empty(&self) -> bool {
+        let (Some(low), Some(high)) = (&self.low, &self.high) else { return false };
+        low.value > high.value || (low.value == high.value && !(low.inclusive && high.inclusive))
     }
 
     /// Whether the number is in the range.
-    pub(crate) fn contains(&self, number: &BigRational) -> bool {
+    pub(super) fn contains(&self, number: &BigRational) -> bool {
         let point = Some(End { value: number.clone(), inclusive: true });
-        let point = Self { low: point.clone(), high: point, step: None };
-        self.step.as_ref().is_none_or(|step| is_multiple(number, step))
-            && Self { step: None, ..self.clone() }.includes(&point)
+        self.includes(&Self { low: point.clone(), high: point, steps: BTreeSet::from([number.clone()]) })
     }
 
     /// Whether all numbers of the other range are in this one.
-    pub(crate) fn includes(&self, other: &Self) -> bool {
-        let reaches = |wide: &Option<End>,
-                       narrow: &Option<End>,
-                       within: fn(&BigRational, &BigRational) -> bool| {
-            match (wide, narrow) {
-                (None, _) => true,
-                (Some(_), None) => false,
-                (Some(wide), Some(narrow)) => {
-                    within(&narrow.value, &wide.value)
-                        || (narrow.value == wide.value && (wide.inclusive || !narrow.inclusive))
-                }
-            }
-        };
-        let steps = match (&self.step, &other.step) {
+    pub(super) fn includes(&self, other: &Self) -> bool {
+        let reaches = |wide: &Option<End>, narrow: &Option<End>, inside: Ordering| match (wide, narrow) {
             (None, _) => true,
             (Some(_), None) => false,
-            (Some(wide), Some(narrow)) => is_multiple(narrow, wide),
+            (Some(wide), Some(narrow)) => match narrow.value.cmp(&wide.value) {
+                Ordering::Equal => wide.inclusive || !narrow.inclusive,
+                order => order == inside,
+            },
         };
-        steps
-            && reaches(&self.low, &other.low, |narrow, wide| narrow > wide)
-            && reaches(&self.high, &other.high, |narrow, wide| narrow < wide)
+        self.steps.iter().all(|wide| other.steps.iter().any(|narrow| is_multiple(narrow, wide)))
+            && reaches(&self.low, &other.low, Ordering::Greater)
+            && reaches(&self.high, &other.high, Ordering::Less)
     }
 
     /// Returns all numbers of the range if they are integers and at most `most`.
-    pub(crate) fn listed(&self, most: usize) -> Option<Vec<Number>> {
-        let (low, high) = (self.low.as_ref()?, self.high.as_ref()?);
-        let one = BigRational::one();
-        let step = match &self.step {
-            _ if low.value == high.value && low.value.is_integer() => &one,
-            step => step.as_ref().filter(|step| step.is_integer())?,
+    pub(super) fn listed(&self, most: i64) -> Option<Vec<Number>> {
+        let whole = |end: &Option<End>| {
+            let value = &end.as_ref()?.value;
+            i64::try_from(value.to_integer()).ok().filter(|_| value.is_integer())
         };
-        let count = ((&high.value - &low.value) / step).to_integer();
-        if count >= BigInt::from(most) {
+        let (low, high) = (whole(&self.low)?, whole(&self.high)?);
+        let are_integers = low == high || self.steps.iter().any(|step| step.is_integer() && !step.is_zero());
+        if !are_integers || high.checked_sub(low)? >= most {
             return None;
         }
-        let mut numbers = Vec::new();
-        let mut number = low.value.clone();
-        while number <= high.value {
-            numbers.push(Number::from(i64::try_from(number.to_integer()).ok()?));
-            number += step;
-        }
-        Some(numbers)
+        let is_in = |number: &Number| exact(number).is_some_and(|number| self.contains(&number));
+        Some((low..=high).map(Number::from).filter(is_in).collect())
     }
 }
 
@@ -150,27 +120,12 @@ fn is_multiple(number: &BigRational, of: &BigRational) -> bool {
     of.is_zero() || (number / of).is_integer()
 }
 
-/// The least common multiple of two fractions.
-fn common_multiple(one: &BigRational, other: &BigRational) -> BigRational {
-    if one == other {
-        return one.clone();
-    }
-    let numerator = one.numer().lcm(other.numer());
-    BigRational::new(numerator, one.denom().gcd(other.denom()))
-}
-
-fn stricter(
-    one: &Option<End>,
-    other: &Option<End>,
-    is_stricter: impl Fn(&BigRational, &BigRational) -> bool,
-) -> Option<End> {
-    match (one, other) {
-        (Some(one), Some(other)) if one.value == other.value => {
-            Some(End { inclusive: one.inclusive && other.inclusive, ..one.clone() })
-        }
-        (Some(one), Some(other)) => {
-            Some(if is_stricter(&one.value, &other.value) { one } else { other }.clone())
-        }
-        (one, other) => one.as_ref().or(other.as_ref()).cloned(),
-    }
+/// The end that restricts more: the greater or the less one.
+fn stricter(one: &Option<End>, other: &Option<End>, strict: Ordering) -> Option<End> {
+    let (Some(one), Some(other)) = (one, other) else { return one.as_ref().or(other.as_ref()).cloned() };
+    Some(match one.value.cmp(&other.value) {
+        Ordering::Equal => End { inclusive: one.inclusive && other.inclusive, ..one.clone() },
+        order if order == strict => one.clone(),
+        _ => other.clone(),
+    })
 }

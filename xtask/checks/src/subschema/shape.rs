@@ -71,14 +71,6 @@ impl Count {
         Self { min: self.min.max(other.min), max }
     }
 
-    /// Returns the bounds as a pattern, if an automaton can count to them.
-    pub(super) fn pattern(self) -> Option<String> {
-        const MAX_COUNTED: u64 = 64;
-        let max = self.max.map_or(String::new(), |max| max.to_string());
-        let is_short = self.max.unwrap_or(self.min) <= MAX_COUNTED && self != Self::default();
-        is_short.then(|| format!("^[\\s\\S]{{{},{max}}}$", self.min))
-    }
-
     pub(super) fn is_empty(self) -> bool {
         self.max.is_some_and(|max| max < self.min)
     }
@@ -144,7 +136,14 @@ impl Schemas<'_> {
                 }
                 Shape::Number(range, formats | more)
             }
-            (Shape::Text(one), Shape::Text(other)) => Shape::Text(self.text(one, other)?),
+            (Shape::Text(one), Shape::Text(other)) => {
+                let length = one.length.and(other.length);
+                if length.is_empty() {
+                    return None;
+                }
+                let patterns = &one.patterns | &other.patterns;
+                Shape::Text(Text { length, patterns, formats: &one.formats | &other.formats })
+            }
             (Shape::Array(one), Shape::Array(other)) => {
                 let mut count = one.count.and(other.count);
                 let items = self.and(one.items, other.items);
@@ -175,23 +174,6 @@ impl Schemas<'_> {
                 && except.iter().all(|except| self.accepts(*except, value) != Some(true))
         });
         (!kept.is_empty()).then_some(Shape::Values(kept))
-    }
-
-    fn text(&mut self, one: &Text, other: &Text) -> Option<Text> {
-        let length = one.length.and(other.length);
-        let clash = |one: &String, patterns: &mut super::Patterns| {
-            other.patterns.iter().any(|other| patterns.are_disjoint(one, other))
-        };
-        if length.is_empty() || one.patterns.iter().any(|one| clash(one, &mut self.patterns)) {
-            return None;
-        }
-        let patterns = &one.patterns | &other.patterns;
-        let counted = length.pattern();
-        let clashes = |counted: &String| patterns.iter().any(|one| self.patterns.are_disjoint(one, counted));
-        if counted.as_ref().is_some_and(clashes) {
-            return None;
-        }
-        Some(Text { length, patterns, formats: &one.formats | &other.formats })
     }
 
     fn members(&mut self, one: &Members, other: &Members) -> Option<Members> {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::inclusion::{Inclusion, Question, Reading, Side};
-use super::shape::{Case, Count, Members, Shape, Text};
-use super::{ANY, Conjunction, NEVER, Patterns, format};
+use super::shape::{Case, Count, Members, Shape};
+use super::{ANY, Conjunction, NEVER, format};
 
 impl Inclusion<'_> {
     /// Whether the values of a case are in the cases of the other side.
@@ -64,7 +64,11 @@ impl Inclusion<'_> {
             (Shape::Number(..), Shape::Text(text)) if question.reading == Reading::Text => {
                 text.length == Count::default() && text.patterns.is_empty() && text.formats.is_empty()
             }
-            (Shape::Text(narrow), Shape::Text(wide)) => self.is_text_within(question.side, narrow, wide),
+            (Shape::Text(narrow), Shape::Text(wide)) => {
+                wide.length.includes(format::length(narrow))
+                    && wide.formats.is_subset(&narrow.formats)
+                    && wide.patterns.is_subset(&narrow.patterns)
+            }
             (Shape::Array(narrow), Shape::Array(wide)) => {
                 let none = narrow.count.max == Some(0);
                 wide.count.includes(narrow.count)
@@ -77,21 +81,6 @@ impl Inclusion<'_> {
             _ => false,
         };
         within && wide.except.iter().all(|except| self.is_outside(question, narrow, *except))
-    }
-
-    fn is_text_within(&mut self, side: Side, narrow: &Text, wide: &Text) -> bool {
-        let patterns = &mut self.of(side).patterns;
-        let length = format::length(narrow);
-        let counted = wide.length.pattern();
-        let is_counted = |wide: &String, patterns: &mut Patterns| {
-            narrow.patterns.iter().any(|narrow| patterns.includes(wide, narrow))
-        };
-        (wide.length.includes(length) || counted.is_some_and(|counted| is_counted(&counted, patterns)))
-            && wide.formats.is_subset(&narrow.formats)
-            && wide
-                .patterns
-                .iter()
-                .all(|wide| narrow.patterns.iter().any(|narrow| patterns.includes(wide, narrow)))
     }
 
     fn is_object_within(

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use checks::breaking::Change;
 use serde_json::{Map, Value, json};
 
+use crate::alarms::admits_nothing;
 use crate::case::{
     Case, DIRECTIONS, Dice, Direction, breaks, changes, changes_in, changes_of, changes_of_texts, generated,
     is_required_but_not_listed, names, read, yaml,
@@ -88,6 +89,12 @@ fn rare() -> Vec<Case> {
     schemas.map(|schema| Case { schema, components: Map::new() }).collect()
 }
 
+/// Whether a rewrite changes the keywords of a schema without values, which are compared one by one.
+fn is_compared_by_keyword(rewrite: &str, case: &Case) -> bool {
+    rewrite.starts_with("integer bounds")
+        && DIRECTIONS.iter().any(|direction| admits_nothing(case, *direction))
+}
+
 #[test]
 fn rewrites_of_generated_schemas_change_nothing() {
     let (mut applied, mut failures) = (0, String::new());
@@ -103,12 +110,17 @@ fn rewrites_of_generated_schemas_change_nothing() {
             applied += variants.len();
             let count = counts.entry(rewrite.0).or_default();
             count.0 += variants.len();
-            if variants.is_empty() || violation(&case, variants).is_none() {
+            if variants.is_empty()
+                || violation(&case, variants).is_none()
+                || is_compared_by_keyword(rewrite.0, &case)
+            {
                 continue;
             }
             count.1 += 1;
             if count.1 <= 3 {
-                let violation = |case: &Case| violation(case, variants_of(case));
+                let violation = |case: &Case| {
+                    violation(case, variants_of(case)).filter(|_| !is_compared_by_keyword(rewrite.0, case))
+                };
                 let small = shrink::one(case.clone(), |case| violation(case).is_some());
                 let (variant, said) = violation(&small).expect("it is a violation");
                 let text = format!("## {}\n# {}\n{}", rewrite.0, names(&said), yaml(&small, &variant));

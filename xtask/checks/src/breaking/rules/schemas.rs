@@ -164,8 +164,6 @@ families! {
     PATTERN_REMOVED = Changed, "request-pattern-removed", "response-pattern-removed", WIDENED, "oasdiff: request-parameter-pattern-removed, request-property-pattern-removed", "oasdiff: response-property-pattern-removed";
     PATTERN_CHANGED = Changed, "request-pattern-changed", "response-pattern-changed", ((Error, "Requests may be refused: whether the new pattern matches all that the old one matched is not known."), (Error, "Clients may receive values that do not match the old pattern.")),
         "oasdiff: request-parameter-pattern-changed, request-property-pattern-changed", "oasdiff: response-property-pattern-changed";
-    PATTERN_SPECIALIZED = Changed, "request-pattern-specialized", "response-pattern-specialized", NARROWED, OURS, OURS;
-    PATTERN_GENERALIZED = Changed, "request-pattern-generalized", "response-pattern-generalized", WIDENED, "oasdiff: request-parameter-pattern-generalized, request-property-pattern-generalized", OURS;
     DEFAULT_ADDED = Changed, "request-default-value-added", "response-default-value-added", ((Warning, SAME_REQUESTS), (Info, SAME_RESPONSES)),
         "oasdiff: request-body-default-value-added, request-property-default-value-added", "oasdiff: response-body-default-value-added, response-property-default-value-added";
     DEFAULT_REMOVED = Changed, "request-default-value-removed", "response-default-value-removed", ((Warning, SAME_REQUESTS), (Info, SAME_RESPONSES)),

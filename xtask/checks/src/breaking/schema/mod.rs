@@ -7,9 +7,9 @@
 //! A schema here is a conjunction: the schema itself and everything that its `allOf` adds, through references.
 //! So moving a property or a bound into an `allOf`, or out of it, is not a change.
 
-mod bounds;
 mod composition;
 mod discriminator;
+mod keywords;
 mod properties;
 mod types;
 mod unexplained;
@@ -275,7 +275,7 @@ fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         return;
     }
     types::compare(cx, both);
-    bounds::compare(cx, both);
+    keywords::compare(cx, both);
     values::compare(cx, both);
     properties::compare(cx, both);
     items(cx, both);

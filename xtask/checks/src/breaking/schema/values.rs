@@ -1,9 +1,8 @@
-//! `enum` and `pattern`: the values that are allowed, and the regular expressions that a string matches.
+//! `enum`: the values that are allowed.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use document::Value;
-use document::finding::shortened;
 
 use super::{Both, Schema, Verdict};
 use crate::breaking::comparer::Comparer;
@@ -13,13 +12,6 @@ use crate::breaking::rules;
 use crate::subschema::Side;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    allowed(cx, both);
-    if both.base.may_be(&["string"]) && both.revision.may_be(&["string"]) {
-        matched(cx, both);
-    }
-}
-
-fn allowed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     match (both.base.first("enum"), both.revision.first("enum")) {
         (None, None) => {}
         (None, Some(new)) => {
@@ -73,36 +65,4 @@ fn values<'a>(
     shared.retain(|(_, value)| !(is_text && matches!(value.value, Value::Null)));
     shared.retain(|(_, value)| schemas.accepts(schema.values, &value.to_json()) != Some(false));
     shared
-}
-
-fn matched<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let (base, revision) = (patterns(&both.base), patterns(&both.revision));
-    let removed = base.iter().find(|(pattern, _)| !revision.contains_key(*pattern));
-    let added = revision.iter().find(|(pattern, _)| !base.contains_key(*pattern));
-    match (removed, added) {
-        (None, None) => {}
-        (None, Some((new, place))) => {
-            let what = format!("it must now match the pattern `{}`", shortened(new));
-            both.report(cx, &rules::PATTERN_ADDED, None, Some(*place), what);
-        }
-        (Some((old, place)), None) => {
-            let what = format!("it need no longer match the pattern `{}`", shortened(old));
-            both.report(cx, &rules::PATTERN_REMOVED, Some(*place), None, what);
-        }
-        (Some((old, old_place)), Some((new, new_place))) => {
-            let what = format!("its pattern changed from `{}` to `{}`", shortened(old), shortened(new));
-            let patterns = cx.inclusion.patterns();
-            let family = match (patterns.includes(new, old), patterns.includes(old, new)) {
-                (true, true) => return,
-                (true, false) => &rules::PATTERN_GENERALIZED,
-                (false, true) => &rules::PATTERN_SPECIALIZED,
-                (false, false) => &rules::PATTERN_CHANGED,
-            };
-            both.report(cx, family, Some(*old_place), Some(*new_place), what);
-        }
-    }
-}
-
-fn patterns<'a>(schema: &Schema<'a>) -> BTreeMap<&'a str, At<'a>> {
-    schema.all("pattern").filter_map(|at| Some((at.node().as_str()?, at))).collect()
 }
