@@ -97,8 +97,8 @@ struct Run {
 }
 
 impl Run {
-    fn new() -> Self {
-        let connection = Arc::new(Connection::new(Arc::default(), Phase::New));
+    fn new(shared: Arc<Shared>) -> Self {
+        let connection = Arc::new(Connection::new(shared, Phase::New));
         let watched = connection.clone();
         let ending = Task::new(async move { watched.ending(None).await });
         Self {
@@ -241,8 +241,9 @@ impl Run {
     }
 }
 
-fn run_once(mut decisions: Decisions, events: usize) -> Decisions {
-    let mut run = Run::new();
+fn run_once(shared: &Arc<Shared>, mut decisions: Decisions, events: usize) -> Decisions {
+    shared.now.store(0, Relaxed);
+    let mut run = Run::new(shared.clone());
     run.happen(Event::RunEnding);
     for _ in 0..events {
         let event = decisions.choose(&run.possible());
@@ -259,6 +260,8 @@ fn run_once(mut decisions: Decisions, events: usize) -> Decisions {
 #[test]
 fn a_connection_in_every_order_of_events() {
     let events = EVENTS + usize::from(std::env::var_os("STORE_TESTS_LONG").is_some());
-    let runs = explore(|decisions| run_once(decisions, events));
+    // A new one would read the limits of the processor again.
+    let shared = Arc::default();
+    let runs = explore(|decisions| run_once(&shared, decisions, events));
     println!("connection: every order of {events} events, {runs} runs");
 }
