@@ -13,7 +13,8 @@ use document::rule::Profile;
 use jiff::civil::date;
 use launcher::workspace::{in_file, workspace};
 use regex::Regex;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::Context;
@@ -32,11 +33,12 @@ const SEED: u64 = 303;
 /// An explained disagreement. In the file, each also has its reason, and the section of a specification.
 #[derive(Deserialize)]
 struct Explained {
-    /// A regular expression for the finding.
-    finding: String,
-    /// A regular expression for the description of the mutant.
-    #[serde(default)]
-    mutant: String,
+    /// What the finding matches.
+    #[serde(deserialize_with = "regex")]
+    finding: Option<Regex>,
+    /// What the description of the mutant matches.
+    #[serde(default, deserialize_with = "regex")]
+    mutant: Option<Regex>,
 }
 
 /// Checks all mutants with both tools.
@@ -84,8 +86,12 @@ pub(super) fn run_all(context: &Context) -> Result<String, String> {
     if disagreements.is_empty() { Ok(counts) } else { Err(format!("{}\n{counts}", disagreements.join("\n"))) }
 }
 
-fn matches(expression: &str, text: &str) -> bool {
-    Regex::new(expression).is_ok_and(|expression| expression.is_match(text))
+fn regex<'de, D: Deserializer<'de>>(text: D) -> Result<Option<Regex>, D::Error> {
+    Regex::new(&String::deserialize(text)?).map(Some).map_err(D::Error::custom)
+}
+
+fn matches(expression: &Option<Regex>, text: &str) -> bool {
+    expression.as_ref().is_none_or(|expression| expression.is_match(text))
 }
 
 fn base(path: &str) -> Result<(&str, Value), String> {
