@@ -35,15 +35,11 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<u8, String> {
     let programs = Programs::build()?;
     let launcher = callgrind::launcher(&plan.directory);
     let mut rows = Vec::new();
-    for name in ["bare-hyper", "bare-dropshot"] {
-        let server = programs.bare(name, plan, &launcher)?;
-        rows.push((format!("{name}, hello"), count(plan, &server, &Request::Path("/".to_owned()))?));
-    }
     let postgres = Postgres::start()?;
-    for store in programs.stores(ANIMALS, postgres.as_ref(), plan)? {
-        let server = programs.serve(&store, &launcher)?;
-        for (what, request) in Request::of_this_service(ANIMALS) {
-            rows.push((format!("{}, {what}", server.name), count(plan, &server, &request)?));
+    for contender in programs.contenders(ANIMALS, postgres.as_ref(), plan)? {
+        let server = contender.start(&launcher)?;
+        for (what, request) in Request::of(&server, ANIMALS) {
+            rows.push((format!("{}, {what}", contender.name), count(plan, &server, &request)?));
         }
     }
     let cells = |(row, instructions): &(String, f64)| vec![row.clone(), grouped(*instructions)];
@@ -52,7 +48,7 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<u8, String> {
 }
 
 /// Counts the instructions that one request costs a server: the median of the rounds.
-pub(super) fn count(plan: &Plan<'_>, server: &Server, request: &Request) -> Result<f64, String> {
+pub(super) fn count(plan: &Plan<'_>, server: &Server<'_>, request: &Request) -> Result<f64, String> {
     let mut clients = Clients::connect(server)?;
     clients.send(request, WARM_UP)?;
     let mut rounds = Vec::new();

@@ -33,9 +33,12 @@ pub(super) enum Request {
 }
 
 impl Request {
-    /// The requests of this service with this many animals.
-    pub(super) fn of_this_service(animals: u64) -> impl Iterator<Item = (&'static str, Self)> {
-        Self::operations(animals).into_iter().chain([("durable add with a key", Self::AddOnce)])
+    /// The requests to a server with this many animals.
+    pub(super) fn of(server: &Server<'_>, animals: u64) -> Vec<(&'static str, Self)> {
+        if server.key().is_none() {
+            return vec![("hello", Self::Path("/".to_owned()))];
+        }
+        Self::operations(animals).into_iter().chain([("durable add with a key", Self::AddOnce)]).collect()
     }
 
     /// The three requests that servers with this many animals are compared by.
@@ -63,14 +66,14 @@ pub(super) struct Measured {
 
 /// One request to one server, with the results of all rounds.
 pub(super) struct Row<'s> {
-    pub(super) server: &'s Server,
+    pub(super) server: &'s Server<'s>,
     pub(super) what: &'static str,
     request: Request,
     rounds: Vec<Measured>,
 }
 
 impl<'s> Row<'s> {
-    pub(super) fn new(server: &'s Server, what: &'static str, request: Request) -> Self {
+    pub(super) fn new(server: &'s Server<'s>, what: &'static str, request: Request) -> Self {
         Self { server, what, request, rounds: Vec::new() }
     }
 
@@ -124,7 +127,7 @@ impl<'p> Load<'p> {
     }
 
     /// Measures one request, after a warm-up.
-    fn measure_once(&self, server: &Server, request: &Request) -> Result<Measured, String> {
+    fn measure_once(&self, server: &Server<'_>, request: &Request) -> Result<Measured, String> {
         self.run(server, request, WARM_UP)?;
         let before = [server.processor_time()?, server.database_time()?];
         let time = Duration::from_secs(self.plan.options.seconds);
@@ -139,7 +142,7 @@ impl<'p> Load<'p> {
     }
 
     /// Runs wrk. Returns the number of requests, the duration, and the 99th percentile of response times, in seconds.
-    fn run(&self, server: &Server, request: &Request, time: Duration) -> Result<[f64; 3], String> {
+    fn run(&self, server: &Server<'_>, request: &Request, time: Duration) -> Result<[f64; 3], String> {
         let mut command = Command::new("wrk");
         command.args(["--threads", "2", "--connections", &CONNECTIONS.to_string()]);
         command.args(["--duration", &format!("{}s", time.as_secs()), "--timeout", "10s"]);
@@ -165,7 +168,7 @@ impl<'p> Load<'p> {
             }
             [requests, _, failed, rejected, _] => Err(format!(
                 "{}: {requests} responses, {rejected} with an error, and {failed} failed connections, for {request:?}",
-                server.name
+                server.name()
             )),
             _ => Err(format!("unexpected output of wrk; see {}/wrk.out", logs.display())),
         }

@@ -10,7 +10,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use launcher::process::{cargo, status};
-use launcher::serve::launched;
 use launcher::workspace::{in_file, workspace};
 
 use super::Plan;
@@ -18,7 +17,7 @@ use super::callgrind;
 use super::instructions::count;
 use super::load::{Load, Request, Row};
 use super::seed::Postgres;
-use super::server::{Programs, Server, Store};
+use super::server::Programs;
 use super::table::{grouped, table};
 use crate::workspace::copy_directory;
 use crate::{packages, process};
@@ -28,29 +27,6 @@ const ANIMALS: u64 = 1_000_000;
 
 /// The time limit of an installation.
 const INSTALLATION: Duration = Duration::from_secs(600);
-
-/// A compared server.
-struct Contender {
-    name: &'static str,
-    store: Store,
-    /// Program and arguments, before the place of the database; `None` for the service.
-    peer: Option<Vec<PathBuf>>,
-    /// Whether callgrind can count its instructions: it counts one process only.
-    one_process: bool,
-}
-
-impl Contender {
-    fn start(&self, programs: &Programs, launcher: &[String]) -> Result<Server, String> {
-        let Some((program, arguments)) = self.peer.as_deref().and_then(<[_]>::split_first) else {
-            let mut service = programs.serve(&self.store, launcher)?;
-            service.name = self.name;
-            return Ok(service);
-        };
-        let mut command = launched(program, launcher);
-        command.args(arguments).arg(self.store.place());
-        Server::start(self.name, &mut command, &self.store)
-    }
-}
 
 /// Measures each operation of each server, and prints the table.
 pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
@@ -70,11 +46,10 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     ] {
         if postgres.is_some() || !is_on_postgres {
             let postgres = postgres.as_ref().filter(|_| is_on_postgres);
-            let store = programs.store(name, postgres, ANIMALS, plan)?;
-            contenders.push(Contender { name, store, peer, one_process });
+            contenders.push((programs.contender(name, peer, postgres, ANIMALS, plan)?, one_process));
         }
     }
-    let servers = contenders.iter().map(|contender| contender.start(&programs, &[]));
+    let servers = contenders.iter().map(|(contender, _)| contender.start(&[]));
     let servers = servers.collect::<Result<Vec<_>, _>>()?;
     let mut rows = Vec::new();
     for (what, request) in Request::operations(ANIMALS) {
@@ -85,8 +60,9 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     drop(rows);
     drop(servers);
     let (launcher, number) = (callgrind::launcher(&plan.directory), contenders.len());
-    for (place, contender) in contenders.iter().enumerate() {
-        let server = contender.one_process.then(|| contender.start(&programs, &launcher)).transpose()?;
+    // callgrind counts one process only.
+    for (place, (contender, one_process)) in contenders.iter().enumerate() {
+        let server = one_process.then(|| contender.start(&launcher)).transpose()?;
         let rows = measured[place..].iter_mut().step_by(number);
         for ((_, request), row) in Request::operations(ANIMALS).iter().zip(rows) {
             row.push(match &server {
@@ -102,7 +78,7 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
 
 /// Returns the cells of a row, except the instructions.
 fn cells(row: &Row<'_>) -> Vec<String> {
-    let [name, rate, p99, processor] = row.cells(&format!("{}, {}", row.what, row.server.name));
+    let [name, rate, p99, processor] = row.cells(&format!("{}, {}", row.what, row.server.name()));
     let all = format!("{:.1}", row.median(|round| round.processor + round.database));
     vec![name, rate, p99, processor, all]
 }

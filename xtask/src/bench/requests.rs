@@ -22,7 +22,7 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    pub(super) fn connect(server: &Server) -> Result<Self, String> {
+    pub(super) fn connect(server: &Server<'_>) -> Result<Self, String> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("cannot start the tokio runtime: {error}"))?;
         let address = server.address.trim_start_matches("http://");

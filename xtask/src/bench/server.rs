@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use launcher::process::{cargo, status};
@@ -16,22 +15,16 @@ use crate::process::Running;
 /// The built servers: the path of the service. The bare servers are in the same directory.
 pub(super) struct Programs(PathBuf);
 
-/// A database with animals and an API key.
-#[derive(Clone)]
-pub(super) struct Store {
-    name: &'static str,
-    url: String,
-    key: String,
-    /// The first process of PostgreSQL, if the database is there.
+/// A server that is measured.
+pub(super) struct Contender {
+    pub(super) name: &'static str,
+    /// The program with its arguments.
+    command: Vec<PathBuf>,
+    /// An API key of its database; `None` for a server without logic.
+    key: Option<String>,
+    /// The first process of PostgreSQL, if its database is there.
     postmaster: Option<u32>,
     log: PathBuf,
-}
-
-impl Store {
-    /// Returns the file of the database on SQLite, or the URL of one on PostgreSQL.
-    pub(super) fn place(&self) -> &str {
-        self.url.trim_start_matches("sqlite:")
-    }
 }
 
 impl Programs {
@@ -44,79 +37,79 @@ impl Programs {
         Ok(Self(service))
     }
 
-    /// Starts a server without logic: `bare-hyper` or `bare-dropshot`. `launcher` is as in [`Self::serve`].
-    pub(super) fn bare(
+    /// Returns the servers without logic, and the service on SQLite and, if there is a server, on PostgreSQL.
+    pub(super) fn contenders(
+        &self,
+        animals: u64,
+        postgres: Option<&Postgres>,
+        plan: &Plan<'_>,
+    ) -> Result<Vec<Contender>, String> {
+        let bare = |name| {
+            let (command, log) = (vec![self.0.with_file_name(name)], plan.directory.join(name));
+            Contender { name, command, key: None, postmaster: None, log }
+        };
+        let mut contenders = vec![bare("bare-hyper"), bare("bare-dropshot")];
+        contenders.push(self.contender("on SQLite", None, None, animals, plan)?);
+        if postgres.is_some() {
+            contenders.push(self.contender("on PostgreSQL", None, postgres, animals, plan)?);
+        }
+        Ok(contenders)
+    }
+
+    /// Returns a server with a database of its own, on PostgreSQL if a server is given: the service with default
+    /// settings, or another program with its arguments, before the place of the database. `name` is unique.
+    pub(super) fn contender(
         &self,
         name: &'static str,
-        plan: &Plan<'_>,
-        launcher: &[String],
-    ) -> Result<Server, String> {
-        let mut command = launched(&self.0.with_file_name(name), launcher);
-        let (running, address) = Running::serve(&mut command, &plan.directory.join(name))?;
-        Ok(Server { name, address, store: None, running })
-    }
-
-    /// Creates a database on SQLite, and one on PostgreSQL if there is a server.
-    pub(super) fn stores(
-        &self,
-        animals: u64,
-        postgres: Option<&Postgres>,
-        plan: &Plan<'_>,
-    ) -> Result<Vec<Store>, String> {
-        let engines = [None].into_iter().chain(postgres.map(Some));
-        engines
-            .enumerate()
-            .map(|(n, engine)| self.store(&format!("store{n}"), engine, animals, plan))
-            .collect()
-    }
-
-    /// Creates a database, on PostgreSQL if a server is given. `name` is unique.
-    pub(super) fn store(
-        &self,
-        name: &str,
+        other: Option<Vec<PathBuf>>,
         postgres: Option<&Postgres>,
         animals: u64,
         plan: &Plan<'_>,
-    ) -> Result<Store, String> {
+    ) -> Result<Contender, String> {
         let log = plan.directory.join(format!("{name}.log"));
         let file = log.with_extension("db");
         let url = postgres.map_or_else(|| format!("sqlite:{}", file.display()), Postgres::database);
-        let key = create_key(&self.0, "xtask", &url)?;
-        let Some(postgres) = postgres else {
-            seed::sqlite(&file, animals)?;
-            return Ok(Store { name: "on SQLite", url, key, postmaster: None, log });
+        let key = Some(create_key(&self.0, "xtask", &url)?);
+        match postgres {
+            None => seed::sqlite(&file, animals)?,
+            Some(postgres) => postgres.fill(&url, animals)?,
+        }
+        let command = match other {
+            Some(other) => [other, vec![url.trim_start_matches("sqlite:").into()]].concat(),
+            None => {
+                let arguments = ["serve", "--bind", "127.0.0.1:0", "--database", &url].map(PathBuf::from);
+                [vec![self.0.clone()], arguments.into()].concat()
+            }
         };
-        postgres.fill(&url, animals)?;
-        Ok(Store { name: "on PostgreSQL", url, key, postmaster: Some(postgres.postmaster()?), log })
+        Ok(Contender { name, command, key, postmaster: postgres.map(Postgres::postmaster).transpose()?, log })
     }
+}
 
-    /// Starts the service with default settings. `launcher` is a program with its arguments that starts it, or empty.
-    pub(super) fn serve(&self, store: &Store, launcher: &[String]) -> Result<Server, String> {
-        let mut command = serve::command(&self.0, launcher, "127.0.0.1:0", &store.url);
-        Server::start(store.name, &mut command, store)
+impl Contender {
+    /// Starts the server. `launcher` is a program with its arguments that starts it, or empty.
+    pub(super) fn start(&self, launcher: &[String]) -> Result<Server<'_>, String> {
+        let mut command = launched(&self.command[0], launcher);
+        let (running, url) = Running::serve(command.args(&self.command[1..]), &self.log)?;
+        Ok(Server { contender: self, address: url.trim_end_matches("/v1").to_owned(), running })
     }
 }
 
 /// A running server; ended when dropped.
-pub(super) struct Server {
-    pub(super) name: &'static str,
+pub(super) struct Server<'c> {
+    contender: &'c Contender,
     /// Scheme, host and port.
     pub(super) address: String,
-    store: Option<Store>,
     running: Running,
 }
 
-impl Server {
-    /// Starts a server of a store.
-    pub(super) fn start(name: &'static str, command: &mut Command, store: &Store) -> Result<Self, String> {
-        let (running, url) = Running::serve(command, &store.log)?;
-        let address = url.trim_end_matches("/v1").to_owned();
-        Ok(Self { name, address, store: Some(store.clone()), running })
+impl Server<'_> {
+    pub(super) fn name(&self) -> &'static str {
+        self.contender.name
     }
 
     /// The API key, if the server requires one.
     pub(super) fn key(&self) -> Option<&str> {
-        self.store.as_ref().map(|store| &*store.key)
+        self.contender.key.as_deref()
     }
 
     /// The process identifier.
@@ -132,8 +125,7 @@ impl Server {
 
     /// Returns the CPU time of the processes of PostgreSQL so far; zero if the database is not there.
     pub(super) fn database_time(&self) -> Result<Duration, String> {
-        let postmaster = self.store.as_ref().and_then(|store| store.postmaster);
-        let Some(postmaster) = postmaster else { return Ok(Duration::ZERO) };
+        let Some(postmaster) = self.contender.postmaster else { return Ok(Duration::ZERO) };
         // Each of its processes has a session of its own.
         processor_time(|id, fields| id == postmaster || fields.get(1) == Some(&u64::from(postmaster)))
     }

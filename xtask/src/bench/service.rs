@@ -15,20 +15,17 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     let programs = Programs::build()?;
     let postgres = Postgres::start()?;
     println!("bench: {} animals, {} s a load", grouped(ANIMALS as f64), plan.options.seconds);
-    let bare = [programs.bare("bare-hyper", plan, &[])?, programs.bare("bare-dropshot", plan, &[])?];
-    let stores = programs.stores(ANIMALS, postgres.as_ref(), plan)?;
-    let services: Vec<_> = stores.iter().map(|store| programs.serve(store, &[])).collect::<Result<_, _>>()?;
+    let contenders = programs.contenders(ANIMALS, postgres.as_ref(), plan)?;
+    let servers = contenders.iter().map(|contender| contender.start(&[])).collect::<Result<Vec<_>, _>>()?;
     let mut rows = Vec::new();
-    for server in &bare {
-        rows.push(Row::new(server, "hello", Request::Path("/".to_owned())));
-    }
-    for server in &services {
-        rows.extend(Request::of_this_service(ANIMALS).map(|(what, request)| Row::new(server, what, request)));
+    for server in &servers {
+        let requests = Request::of(server, ANIMALS).into_iter();
+        rows.extend(requests.map(|(what, request)| Row::new(server, what, request)));
     }
     load.measure(&mut rows)?;
     let cells = |row: &Row<'_>| {
         let share = format!("{:.2}", row.share_of(&rows[0]));
-        [&row.cells(&format!("{}, {}", row.server.name, row.what))[..], &[share]].concat()
+        [&row.cells(&format!("{}, {}", row.server.name(), row.what))[..], &[share]].concat()
     };
     let head = "server, request | requests/s | p99 ms | server CPU µs/request | of bare hyper";
     println!("\n{}", table(head, rows.iter().map(cells)));
