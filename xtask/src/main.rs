@@ -67,8 +67,7 @@ enum Command {
     /// Writes VERSION.yaml, VERSION.json, the changes as VERSION.changes.json, and their checksums to openapi/released, and
     /// an entry to openapi/CHANGELOG.md. Writes nothing if the document has errors or differs from the code.
     ///
-    /// Exit status: 0 if the release or verification succeeded, 1 if the document was rejected or the verification
-    /// failed, 2 if a file cannot be read or written.
+    /// Exit status: 0 if the release or verification succeeded, 1 if not, 2 if the code has no document.
     Release(release::Arguments),
     /// Generate the Rust code of operations that the OpenAPI document has and the code lacks.
     ///
@@ -80,11 +79,11 @@ enum Command {
     Scaffold(scaffold::Arguments),
     /// Build the service and run it with a development database and API key.
     Serve(serve::Options),
-    /// Serve the service while writing it: after each save, build, restart, and compare the document with the code.
+    /// Serve the service while writing it: after each save, build, compare the document with the code, and restart.
     ///
     /// Prints one line for each event, and the errors of the compiler and of `check`; Ctrl-C ends. Database and API key
-    /// are those of `serve`. A newer save cancels what runs. A service that does not compile, or a document that cannot be read, leaves
-    /// the old one running.
+    /// are those of `serve`. A service that does not compile, or a document that cannot be read, leaves the old one
+    /// running.
     Dev {
         /// The address that the service listens on; port 0 selects a free port at each start.
         #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
@@ -95,7 +94,7 @@ enum Command {
     /// The pages are those of `/docs`: each version, the changelog, the files with their checksums, commands for clients,
     /// and a feed of releases. They work from any directory, and without JavaScript.
     ///
-    /// Exit status: 0, or 2 if a document cannot be read, or the directory has files of others.
+    /// Exit status: 0, or 2 if a document cannot be read, or the directory is not empty.
     Site(site::Arguments),
     /// Make an archive of the program for Linux on x86-64, with manual pages, units, licences and an SBOM.
     ///

@@ -8,14 +8,14 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{self, Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{self, Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use launcher::process::{READY, cannot_be_run, signals};
 use launcher::workspace::in_file;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
 use wait_timeout::ChildExt;
 
 const READY_LIMIT: Duration = Duration::from_secs(120);
@@ -33,8 +33,9 @@ pub(crate) fn end_all_on_signals() -> Result<(), String> {
     thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             for group in groups().iter() {
-                // Fails if the group has ended.
+                // Both fail if the group has ended.
                 let _ = kill_process_group(*group, Signal::KILL);
+                let _ = waitpid(Some(*group), WaitOptions::empty());
             }
             process::exit(128 + signal);
         }
@@ -77,11 +78,6 @@ impl Running {
 
     fn group(&self) -> Pid {
         Pid::from_child(&self.child)
-    }
-
-    /// Returns standard output, if it is a pipe and was not taken before.
-    pub(crate) fn take_output(&mut self) -> Option<ChildStdout> {
-        self.child.stdout.take()
     }
 
     /// The process identifier.

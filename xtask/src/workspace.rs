@@ -7,12 +7,8 @@ use std::{fs, io};
 use launcher::process::output;
 use launcher::workspace::{in_file, workspace};
 
-/// The path of the document, relative to the root of the repository.
-pub const SPEC: &str = "openapi/animal-store.yaml";
-/// The directory of the released documents, relative to the root of the repository.
-pub const RELEASED: &str = "openapi/released";
-/// The path of the instructions for clients, relative to the root of the repository.
-pub const CLIENTS: &str = "openapi/clients.md";
+/// The paths of the document and of the directory of its releases, relative to the root of the repository.
+pub use site::sources::{DOCUMENT as SPEC, RELEASED};
 
 /// The path of this repository's document.
 pub fn own_spec() -> PathBuf {

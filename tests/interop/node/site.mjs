@@ -119,7 +119,7 @@ const look = async (path, options, work = async () => {}) => {
 try {
   const pages = await crawl(site, site);
   const served = await crawl(`${service}/docs`, `${service}/`);
-  const expected = ['', ...['changelog', 'files', 'clients', 'examples', 'try'].map((name) => `docs/${name}.html`),
+  const expected = ['', ...['changelog', 'files', 'clients', 'try'].map((name) => `docs/${name}.html`),
     ...releases.flatMap((version) => ['', '.try', '.changes'].map((kind) => `docs/${version}${kind}.html`))];
   assert.deepEqual([...pages.keys()].sort(), expected.map((path) => site + path).sort());
   // The service has the same pages; its first page has two addresses.
@@ -136,7 +136,7 @@ try {
   }
   await plain.context.close();
 
-  const kinds = ['', 'docs/changelog.html', `docs/${newest}.changes.html`, 'docs/files.html', 'docs/clients.html', 'docs/examples.html', 'docs/try.html'];
+  const kinds = ['', 'docs/changelog.html', `docs/${newest}.changes.html`, 'docs/files.html', 'docs/clients.html', 'docs/try.html'];
   for (const colorScheme of ['light', 'dark']) {
     for (const width of [1440, 768, 360]) {
       for (const path of kinds) {

@@ -4,15 +4,14 @@ use document::release::{Entry, Release};
 use maud::{Markup, html};
 
 use crate::File;
-use crate::layout::{Page, Site, Version, link};
+use crate::layout::{Page, Past, Site, link};
 use crate::markdown::code;
-use crate::spec::{Spec, anchor};
+use crate::spec::anchor;
 
 const INDEX: &str = "docs/changelog.html";
 
 /// Returns the list of releases.
 pub(crate) fn index(site: &Site<'_>) -> File {
-    let releases = site.released.iter().filter_map(|version| Some((version, &version.release.as_ref()?.1)));
     let main = html! {
         h1 { "Changelog" }
         @if site.released.is_empty() {
@@ -23,34 +22,26 @@ pub(crate) fn index(site: &Site<'_>) -> File {
                 "patch version. " a href=(link(INDEX, "docs/releases.atom")) { "The feed of releases" } " is in Atom."
             }
         }
-        @for (version, release) in releases {
+        @for Past { version, changes, .. } in &site.released {
             section {
                 h2 id=(anchor("version", &version.name)) {
-                    a href=(link(INDEX, &version.changes().unwrap_or_default())) { (version.name) }
+                    a href=(link(INDEX, &version.changes())) { (version.name) }
                 }
-                p { "Released on " time { (release.date) } ". " (counts(release)) }
-                @if !release.changes.is_empty() { ul { @for change in &release.changes { li { (code(&change.sentence)) } } } }
+                p { "Released on " time { (changes.date) } ". " (changes.without_changes().unwrap_or_default()) }
+                @if !changes.changes.is_empty() {
+                    ul { @for change in &changes.changes { li { (change.chapter) ": " (code(&change.sentence)) } } }
+                }
             }
         }
     };
-    Page { path: INDEX, title: "Changelog", bar: INDEX, is_text: true, head: html! {}, aside: html! {}, main }
-        .file(site)
-}
-
-/// Returns the number of changes in each chapter, as a sentence.
-fn counts(release: &Release) -> String {
-    release.without_changes().unwrap_or_else(|| {
-        let counts = release.chapters().map(|(title, entries)| format!("{title}: {}", entries.len()));
-        format!("{}.", counts.collect::<Vec<_>>().join(", "))
-    })
+    Page::of(INDEX, "Changelog", INDEX, main).file(site)
 }
 
 /// Returns the page of a release.
-pub(crate) fn page(site: &Site<'_>, version: &Version<'_>) -> File {
-    let path = version.changes().unwrap_or_default();
+pub(crate) fn page(site: &Site<'_>, Past { version, changes, .. }: &Past<'_>) -> File {
+    let path = version.changes();
     let title = format!("Changes in {}", version.name);
-    let release = version.release.as_ref().map(|(_, release)| release);
-    let operations: Vec<_> = Spec { root: &version.root }.operations().iter().map(|it| it.name()).collect();
+    let operations: Vec<_> = version.spec().operations().iter().map(|it| it.name()).collect();
     let documentation = link(&path, &version.page());
     let linked = |name: &str| {
         let target = operations.iter().any(|known| known == name);
@@ -61,23 +52,20 @@ pub(crate) fn page(site: &Site<'_>, version: &Version<'_>) -> File {
     };
     let main = html! {
         h1 { (title) }
-        @if let Some(release) = release {
-            p { "Released on " time { (release.date) } "."
-                @if let Some(previous) = &release.previous { " The version before it is " (previous) "." }
-                " " a href=(documentation) { "Documentation of " (version.name) }
-            }
-            @if let Some(sentence) = release.without_changes() { p { (sentence) } }
-            (chapters(release, &linked))
+        p { "Released on " time { (changes.date) } "."
+            @if let Some(previous) = &changes.previous { " The version before it is " (previous) "." }
+            " " a href=(documentation) { "Documentation of " (version.name) }
         }
+        (chapters(changes, &linked))
         p { a href=(link(&path, INDEX)) { "All releases" } }
     };
-    Page { path: &path, title: &title, bar: INDEX, is_text: true, head: html! {}, aside: html! {}, main }
-        .file(site)
+    Page::of(&path, &title, INDEX, main).file(site)
 }
 
 /// Returns the changes by chapter. `operation` returns the name of an operation, with a link if the page can have one.
 pub(crate) fn chapters(release: &Release, operation: &dyn Fn(&str) -> Markup) -> Markup {
     html! {
+        @if let Some(sentence) = release.without_changes() { p { (sentence) } }
         @for (title, entries) in release.chapters() {
             h2 { (title) }
             ul.changes { @for entry in entries { li { (change(entry, operation)) } } }

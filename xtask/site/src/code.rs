@@ -49,77 +49,59 @@ const LANGUAGES: [Language; 6] = [
     Language { names: &["json"], comment: "//", quotes: "\"", keywords: "false null true" },
 ];
 
+/// The long strings of Python and Rust.
+const LONG: [(&str, &str); 2] = [("\"\"\"", "\"\"\""), ("r#\"", "\"#")];
+
 /// Returns code in a language, or as it is if the language is unknown.
 pub(crate) fn highlighted(text: &str, language: &str) -> Markup {
     let Some(language) = LANGUAGES.iter().find(|known| known.names.contains(&language)) else {
         return html! { (text) };
     };
-    let parts = Parts { language, rest: text };
     html! {
-        @for (class, part) in parts {
+        @for (class, part) in parts(text, language) {
             @if class.is_empty() { (part) } @else { span class=(class) { (part) } }
         }
     }
 }
 
-/// The parts of a text, each with the class of its element, or none.
-struct Parts<'t> {
-    language: &'static Language,
-    rest: &'t str,
-}
-
-impl<'t> Iterator for Parts<'t> {
-    type Item = (&'static str, &'t str);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let first = self.rest.chars().next()?;
-        let (class, length) = self.part(first);
-        let (part, rest) = self.rest.split_at(length);
-        self.rest = rest;
+/// Returns the parts of a text, each with the class of its element, or none.
+fn parts<'t>(mut rest: &'t str, language: &Language) -> impl Iterator<Item = (&'static str, &'t str)> {
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let (class, length) = part(rest, first, language);
+        let (part, after) = rest.split_at(length);
+        rest = after;
         Some((class, part))
-    }
+    })
 }
 
-impl Parts<'_> {
-    /// Returns the class and the length of the part that begins with this character.
-    fn part(&self, first: char) -> (&'static str, usize) {
-        let is_word = |character: char| character.is_alphanumeric() || character == '_';
-        let text = self.rest;
-        let up_to = |end: Option<usize>| end.unwrap_or(text.len());
-        if text.starts_with(self.language.comment) {
-            ("comment", up_to(text.find('\n')))
-        } else if let Some(end) = self.raw_string() {
-            ("string", end)
-        } else if self.language.quotes.contains(first) {
-            ("string", string(text, first))
-        } else if is_word(first) {
-            let length = up_to(text.find(|character| !is_word(character)));
-            let class = match &text[..length] {
-                _ if first.is_ascii_digit() => "number",
-                word if self.language.keywords.split_whitespace().any(|keyword| keyword == word) => "keyword",
-                _ => "",
-            };
-            (class, length)
-        } else {
-            // A sign within a word, such as that of a shell's variable or option, begins no comment.
-            let is_plain = |character: char| {
-                !is_word(character)
-                    && !self.language.quotes.contains(character)
-                    && !self.language.comment.starts_with(character)
-            };
-            ("", up_to(text.find(|character| !is_plain(character))).max(first.len_utf8()))
-        }
-    }
-
-    /// Returns the end of a raw string of Rust or a long string of Python, if one begins here.
-    fn raw_string(&self) -> Option<usize> {
-        let (begin, end) = match self.language.names[0] {
-            "rs" => ("r#\"", "\"#"),
-            "py" => ("\"\"\"", "\"\"\""),
-            _ => return None,
+/// Returns the class and the length of the part at the beginning of a text.
+fn part(text: &str, first: char, language: &Language) -> (&'static str, usize) {
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let up_to = |end: Option<usize>| end.unwrap_or(text.len());
+    let long = LONG.iter().find_map(|(begin, end)| Some((begin, end, text.strip_prefix(begin)?)));
+    if text.starts_with(language.comment) {
+        ("comment", up_to(text.find('\n')))
+    } else if let Some((begin, end, content)) = long {
+        ("string", up_to(content.find(end).map(|at| begin.len() + at + end.len())))
+    } else if language.quotes.contains(first) {
+        ("string", string(text, first))
+    } else if is_word(first) {
+        let length = up_to(text.find(|character| !is_word(character)));
+        let class = match &text[..length] {
+            _ if first.is_ascii_digit() => "number",
+            word if language.keywords.split_whitespace().any(|keyword| keyword == word) => "keyword",
+            _ => "",
         };
-        let content = self.rest.strip_prefix(begin)?;
-        Some(content.find(end).map_or(self.rest.len(), |at| begin.len() + at + end.len()))
+        (class, length)
+    } else {
+        // A sign within a word, such as that of a shell's variable or option, begins no comment.
+        let is_plain = |character: char| {
+            !is_word(character)
+                && !language.quotes.contains(character)
+                && !language.comment.starts_with(character)
+        };
+        ("", up_to(text.find(|character| !is_plain(character))).max(first.len_utf8()))
     }
 }
 
@@ -144,7 +126,7 @@ mod tests {
 
     fn marked(text: &str, language: &str) -> String {
         let language = LANGUAGES.iter().find(|known| known.names.contains(&language)).unwrap();
-        let parts = Parts { language, rest: text }.filter(|(class, _)| !class.is_empty());
+        let parts = parts(text, language).filter(|(class, _)| !class.is_empty());
         parts.map(|(class, part)| format!("{class} {part}\n")).collect()
     }
 

@@ -5,7 +5,7 @@ use document::release::Release;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::spec::{Spec, text};
-use crate::{File, Hosting, MISSING, ORIGIN, Sources, assets};
+use crate::{File, Hosting, MISSING, ORIGIN, Released, Sources, assets};
 
 /// The path of the first page.
 pub(crate) const HOME: &str = "index.html";
@@ -27,23 +27,30 @@ pub(crate) struct Site<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) hosting: &'a Hosting,
     /// The working document.
-    pub(crate) current: Version<'a>,
+    pub(crate) current: Version,
     /// The releases, the newest first.
-    pub(crate) released: Vec<Version<'a>>,
+    pub(crate) released: Vec<Past<'a>>,
     /// The path of the file that the search reads.
     pub(crate) search: String,
 }
 
 /// A version of the document.
-pub(crate) struct Version<'a> {
+pub(crate) struct Version {
     /// `info.version`, or the name of the file of a release.
     pub(crate) name: String,
     /// The tree.
     pub(crate) root: Node,
-    /// The release. `None` for the working document.
-    pub(crate) release: Option<(&'a crate::Released, Release)>,
-    /// Whether its text is that of a release, if it is the working document.
+    /// Whether it is the working document, whose page is the first one.
+    is_working: bool,
+    /// Whether its text is that of a release.
     pub(crate) is_released: bool,
+}
+
+/// A release.
+pub(crate) struct Past<'a> {
+    pub(crate) version: Version,
+    pub(crate) source: &'a Released,
+    pub(crate) changes: Release,
 }
 
 impl<'a> Site<'a> {
@@ -58,29 +65,22 @@ impl<'a> Site<'a> {
         let root = read("in work", &sources.working)?;
         let name = root.pointer("/info/version").and_then(Node::as_str).unwrap_or("unknown").to_owned();
         let is_released = sources.released.iter().any(|release| release.yaml == sources.working);
-        let current = Version { name, root, release: None, is_released };
-        let released = sources.released.iter().map(|release| {
-            let name = release.version.clone();
-            let root = read(&name, &release.yaml)?;
-            let changes = serde_json::from_str(&release.changes)
+        let current = Version { name, root, is_working: true, is_released };
+        let released = sources.released.iter().map(|source| {
+            let name = source.version.clone();
+            let root = read(&name, &source.yaml)?;
+            let changes = serde_json::from_str(&source.changes)
                 .map_err(|error| format!("the changes of version {name}: {error}"))?;
-            Ok(Version { name, root, release: Some((release, changes)), is_released: true })
+            let version = Version { name, root, is_working: false, is_released: true };
+            Ok(Past { version, source, changes })
         });
-        Ok(Self {
-            released: released.collect::<Result<_, String>>()?,
-            sources,
-            hosting,
-            current,
-            search: String::new(),
-        })
+        let released = released.collect::<Result<_, String>>()?;
+        Ok(Self { released, sources, hosting, current, search: String::new() })
     }
 
     /// The title of the API.
     pub(crate) fn title(&self) -> &str {
-        match self.current.root.get("info").map(|info| text(info, "title")) {
-            None | Some("") => "API",
-            Some(title) => title,
-        }
+        self.current.title()
     }
 
     /// The URL of the site, without a slash at its end, if it is known.
@@ -92,12 +92,8 @@ impl<'a> Site<'a> {
     }
 
     /// The base URL of the service for a version: its own address, or the first server that the document names.
-    pub(crate) fn base(&self, version: &Version<'_>) -> String {
-        let server = Spec { root: &version.root }
-            .servers()
-            .into_iter()
-            .next()
-            .map_or_else(String::new, |(url, _)| url);
+    pub(crate) fn base(&self, version: &Version) -> String {
+        let server = version.spec().servers().into_iter().next().map_or_else(String::new, |(url, _)| url);
         match self.hosting {
             Hosting::Service => {
                 let path = server.split_once("://").map_or(&*server, |(_, rest)| rest);
@@ -109,27 +105,39 @@ impl<'a> Site<'a> {
     }
 }
 
-impl Version<'_> {
-    /// The path of its page with a permanent address, or of the first page for the working document.
+impl Version {
+    pub(crate) fn spec(&self) -> Spec<'_> {
+        Spec { root: &self.root }
+    }
+
+    /// `info.title`.
+    pub(crate) fn title(&self) -> &str {
+        let title = self.root.get("info").map(|info| text(info, "title"));
+        title.filter(|title| !title.is_empty()).unwrap_or("API")
+    }
+
+    /// The path of its page.
     pub(crate) fn page(&self) -> String {
-        self.release.as_ref().map_or_else(|| HOME.to_owned(), |_| format!("docs/{}.html", self.name))
+        self.path(HOME, "docs/VERSION.html")
     }
 
     /// The path of the page that sends requests.
     pub(crate) fn viewer(&self) -> String {
-        let path = |_| format!("docs/{}.try.html", self.name);
-        self.release.as_ref().map_or_else(|| "docs/try.html".to_owned(), path)
+        self.path("docs/try.html", "docs/VERSION.try.html")
     }
 
     /// The path of the document in a format, `yaml` or `json`.
     pub(crate) fn document(&self, format: &str) -> String {
-        let path = |_| format!("openapi/{}.{format}", self.name);
-        self.release.as_ref().map_or_else(|| format!("openapi.{format}"), path)
+        self.path("openapi.", "openapi/VERSION.") + format
     }
 
-    /// The path of the page with its changes. The working document has none.
-    pub(crate) fn changes(&self) -> Option<String> {
-        self.release.as_ref().map(|_| format!("docs/{}.changes.html", self.name))
+    /// The path of the page with the changes of a release.
+    pub(crate) fn changes(&self) -> String {
+        self.path("", "docs/VERSION.changes.html")
+    }
+
+    fn path(&self, working: &str, released: &str) -> String {
+        if self.is_working { working.to_owned() } else { released.replace("VERSION", &self.name) }
     }
 
     /// Its name, with a note if it is not released.
@@ -144,16 +152,19 @@ pub(crate) struct Page<'a> {
     pub(crate) title: &'a str,
     /// The page of the bar that it belongs to.
     pub(crate) bar: &'a str,
-    /// Whether it has the style of text. The viewer has a style of its own.
-    pub(crate) is_text: bool,
-    /// More elements of the head.
-    pub(crate) head: Markup,
+    /// The elements of the head of a page that has not the style of text.
+    pub(crate) head: Option<Markup>,
     /// The navigation beside the content.
     pub(crate) aside: Markup,
     pub(crate) main: Markup,
 }
 
-impl Page<'_> {
+impl<'a> Page<'a> {
+    /// A page of text.
+    pub(crate) fn of(path: &'a str, title: &'a str, bar: &'a str, main: Markup) -> Self {
+        Self { path, title, bar, head: None, aside: html! {}, main }
+    }
+
     /// Returns the whole page.
     pub(crate) fn file(self, site: &Site<'_>) -> File {
         let to = |target: &str| link(self.path, target);
@@ -167,7 +178,7 @@ impl Page<'_> {
                     meta name="color-scheme" content="light dark";
                     title { (self.title) }
                     link rel="stylesheet" href=(to(assets::path("frame.css")));
-                    @if self.is_text {
+                    @if self.head.is_none() {
                         @for name in ["site.css", "operation.css"] { link rel="stylesheet" href=(to(assets::path(name))); }
                     }
                     link rel="stylesheet" media="print" href=(to(assets::path("print.css")));
@@ -175,7 +186,7 @@ impl Page<'_> {
                     @if !site.released.is_empty() {
                         link rel="alternate" type="application/atom+xml" title="Releases" href=(to("docs/releases.atom"));
                     }
-                    (self.head)
+                    @if let Some(head) = &self.head { (head) }
                     script src=(to(assets::path("site.js"))) data-search=(to(&site.search)) data-root=(to("")) defer {}
                 }
                 body {
@@ -220,27 +231,30 @@ pub(crate) fn link(from: &str, target: &str) -> String {
     }
 }
 
+/// Returns the links to the parts of a page, beside its content and folded on small screens.
+pub(crate) fn contents(links: &Markup) -> Markup {
+    html! {
+        nav.contents aria-label="On this page" { details { summary { "On this page" } (links) } }
+    }
+}
+
 /// Returns the list of versions to choose from. `path` returns the page of a version.
-pub(crate) fn versions(
-    site: &Site<'_>,
-    page: &str,
-    shown: &Version<'_>,
-    path: fn(&Version<'_>) -> String,
-) -> Markup {
-    let unreleased = Some(&site.current).filter(|current| !current.is_released);
+pub(crate) fn versions(site: &Site<'_>, page: &str, shown: &Version, path: fn(&Version) -> String) -> Markup {
+    let released = site.released.iter().map(|past| (&past.version, &*past.changes.date));
+    let unreleased = Some((&site.current, "")).filter(|(current, _)| !current.is_released);
     // The first page shows the working document, which may be a release too.
-    let is_shown = |version: &Version<'_>| version.label() == shown.label();
+    let is_shown = |version: &Version| version.label() == shown.label();
     html! {
         nav.versions aria-label="Versions" {
             details {
                 summary { "Version " (shown.label()) }
                 ul {
-                    @for version in unreleased.into_iter().chain(&site.released) {
+                    @for (version, date) in unreleased.into_iter().chain(released) {
                         li {
                             a href=(link(page, &path(version))) aria-current=[is_shown(version).then_some("true")] {
                                 (version.label())
                             }
-                            @if let Some((_, release)) = &version.release { " " time { (release.date) } }
+                            @if !date.is_empty() { " " time { (date) } }
                         }
                     }
                 }

@@ -31,7 +31,7 @@ mod spec;
 
 pub use sources::{Released, Sources};
 
-use layout::{HOME, Site};
+use layout::Site;
 
 /// A file of the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub enum Hosting {
     },
 }
 
-/// Builds the pages and the files that they load. The documents are not among them.
+/// Builds the pages, the files that they load, and the documents.
 ///
 /// # Errors
 /// A message, if a document cannot be read.
@@ -78,18 +78,15 @@ pub fn build(sources: &Sources, hosting: &Hosting) -> Result<Vec<File>, String> 
     let mut site = Site::of(sources, hosting)?;
     let index = search::index(&site);
     site.search.clone_from(&index.path);
-    let mut files =
-        vec![reference::page(&site, &site.current, HOME), reference::viewer(&site, &site.current)];
-    for version in &site.released {
-        files.push(reference::page(&site, version, &version.page()));
+    let mut files = downloads::all(&site);
+    for version in std::iter::once(&site.current).chain(site.released.iter().map(|past| &past.version)) {
+        files.push(reference::page(&site, version));
         files.push(reference::viewer(&site, version));
-        files.push(changelog::page(&site, version));
     }
-    files.extend([changelog::index(&site), downloads::files(&site), downloads::clients(&site)]);
-    files.extend(downloads::examples(&site));
+    files.extend(site.released.iter().map(|past| changelog::page(&site, past)));
+    files.extend([changelog::index(&site), downloads::files(&site), downloads::clients(&site), index]);
     files.extend(feed::feed(&site));
     files.extend((*hosting == Hosting::Service).then(|| missing::page(&site)));
-    files.push(index);
     files.extend(assets::files());
     Ok(files)
 }

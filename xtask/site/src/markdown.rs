@@ -3,162 +3,145 @@
 
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::html::push_html;
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::code::highlighted;
 use crate::spec::anchor;
 
-/// What happens with the headings of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Headings {
-    /// They become headings with an identifier, of level 2 or below.
-    Sections,
-    /// They keep their levels, with an identifier.
-    Page,
-    /// They become bold paragraphs, since the text is deep in the outline of its page.
-    Bold,
+/// A part of a text that begins with a heading of level 2.
+pub(crate) struct Section {
+    pub(crate) title: String,
+    /// The identifier of the heading.
+    pub(crate) id: String,
+    /// The words below it.
+    pub(crate) words: String,
 }
-
-/// A heading of a text: its title and its identifier.
-pub(crate) type Section = (String, String);
 
 /// Returns the link to a heading, for readers who pass it on.
 pub(crate) fn permalink(id: &str, title: &str) -> Markup {
     html! { " " a.permalink href={ "#" (id) } aria-label={ "Link to " (title) } { "#" } }
 }
 
-/// Returns the HTML of a text.
-pub(crate) fn block(text: &str, headings: Headings) -> Markup {
-    render(text, headings, &|_| None).0
+/// Returns the HTML of a text. Headings become paragraphs, since the text is deep in the outline of its page.
+pub(crate) fn block(text: &str) -> Markup {
+    let events = events(text, &|_| None).into_iter().map(|event| match event {
+        Event::Start(Tag::Heading { .. }) => Event::Start(Tag::Paragraph),
+        Event::End(TagEnd::Heading(_)) => Event::End(TagEnd::Paragraph),
+        other => other,
+    });
+    written(events)
 }
 
-/// Returns the HTML of a text and its headings of level 2. `link` returns the targets of relative links; without one, only
-/// the words of the link are shown.
+/// Returns the HTML of a text and its sections. Headings get identifiers, and so do the rows of tables that begin with a
+/// code, such as that of an error. `highest` is the highest level that a heading may have. `link` returns the targets of
+/// relative links; without one, only the words of the link are shown.
 pub(crate) fn render(
     text: &str,
-    headings: Headings,
+    highest: HeadingLevel,
     link: &dyn Fn(&str) -> Option<String>,
 ) -> (Markup, Vec<Section>) {
-    let mut events: Vec<Event<'_>> = Vec::new();
-    let mut sections = Vec::new();
-    let mut links = Vec::new();
-    let mut begun = 0;
-    let mut language = None;
+    let mut output: Vec<Event<'_>> = Vec::new();
+    let mut sections: Vec<Section> = Vec::new();
+    let mut ids: Vec<String> = Vec::new();
+    let mut heading = None;
     let mut is_first_cell = false;
-    let mut rows: Vec<String> = Vec::new();
-    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
+    for event in events(text, link) {
+        if let (Some(section), None, Some(word)) = (sections.last_mut(), heading, word(&event)) {
+            section.words += word;
+        }
         let event = match event {
+            Event::Start(Tag::Heading { .. }) => {
+                heading = Some(output.len());
+                Event::Html("".into())
+            }
+            Event::End(TagEnd::Heading(level)) => {
+                let begun = heading.take().unwrap_or_default();
+                let title: String = output[begun..].iter().filter_map(word).collect();
+                let level = level.max(highest);
+                let mut id = anchor("section", &title.to_lowercase().replace(' ', "-"));
+                if ids.contains(&id) {
+                    id += &format!("-{}", ids.len());
+                }
+                ids.push(id.clone());
+                output[begun] = Event::Html(format!("<{level} id=\"{id}\">").into());
+                if level > HeadingLevel::H1 {
+                    output.push(Event::Html(permalink(&id, &title).into_string().into()));
+                }
+                if level == HeadingLevel::H2 {
+                    sections.push(Section { title, id, words: String::new() });
+                }
+                Event::End(TagEnd::Heading(level))
+            }
+            Event::Code(code) if is_first_cell && !ids.contains(&anchor("code", &code)) => {
+                ids.push(anchor("code", &code));
+                Event::InlineHtml(html! { code id=(anchor("code", &code)) { (code) } }.into_string().into())
+            }
+            other => other,
+        };
+        is_first_cell = match event {
+            Event::Start(Tag::TableRow) => true,
+            Event::Start(Tag::TableCell) => is_first_cell,
+            _ => false,
+        };
+        output.push(event);
+    }
+    (written(output.into_iter()), sections)
+}
+
+/// Returns the words of a text.
+pub(crate) fn words(text: &str) -> String {
+    events(text, &|_| None).iter().filter_map(word).collect()
+}
+
+/// Returns the words of an event, and a space where a word ends.
+fn word<'e>(event: &'e Event<'_>) -> Option<&'e str> {
+    match event {
+        Event::Text(text) | Event::Code(text) => Some(text),
+        Event::SoftBreak | Event::HardBreak => Some(" "),
+        Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::TableCell) => Some(" "),
+        _ => None,
+    }
+}
+
+/// Returns the events of a text, with safe ones in place of those that are not.
+fn events<'t>(text: &'t str, link: &dyn Fn(&str) -> Option<String>) -> Vec<Event<'t>> {
+    let mut links = Vec::new();
+    let mut language = None;
+    let safe = |event| {
+        Some(match event {
             Event::Html(html) | Event::InlineHtml(html) => Event::Text(html),
             Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
             Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
                 let target = if is_outside(&dest_url) { Some(dest_url.to_string()) } else { link(&dest_url) };
                 links.push(target.is_some());
-                match target {
-                    Some(target) => Event::Start(plain_link(target)),
-                    None => continue,
-                }
+                Event::InlineHtml(format!("<a href=\"{}\">", escaped(&target?)).into())
             }
-            Event::End(TagEnd::Link | TagEnd::Image) => match links.pop() {
-                Some(true) => Event::End(TagEnd::Link),
-                _ => continue,
-            },
+            Event::End(TagEnd::Link | TagEnd::Image) => {
+                links.pop().filter(|is_shown| *is_shown).map(|_| Event::InlineHtml("</a>".into()))?
+            }
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(name))) => {
-                events.push(Event::Html(format!("<pre><code class=\"language-{}\">", escaped(&name)).into()));
+                let begin = format!("<pre><code class=\"language-{}\">", escaped(&name));
                 language = Some(name);
-                continue;
+                Event::Html(begin.into())
             }
             Event::End(TagEnd::CodeBlock) if language.take().is_some() => {
                 Event::Html("</code></pre>\n".into())
             }
-            Event::Text(text) if language.is_some() => {
-                Event::Html(highlighted(&text, language.as_deref().unwrap_or_default()).into_string().into())
-            }
-            Event::Start(Tag::TableRow) => {
-                is_first_cell = headings == Headings::Sections;
-                event
-            }
-            // A row that begins with a code, such as that of an error, can be linked to.
-            Event::Code(code)
-                if std::mem::take(&mut is_first_cell) && !rows.contains(&anchor("code", &code)) =>
-            {
-                rows.push(anchor("code", &code));
-                Event::Html(
-                    format!("<code id=\"{}\">{}</code>", anchor("code", &code), escaped(&code)).into(),
-                )
-            }
-            Event::End(TagEnd::TableCell) => {
-                is_first_cell = false;
-                event
-            }
-            Event::Start(Tag::Heading { level, .. }) => {
-                begun = events.len();
-                if headings == Headings::Bold {
-                    events.push(Event::Start(Tag::Paragraph));
-                    Event::Start(Tag::Strong)
-                } else {
-                    Event::Start(Tag::Heading { level, id: None, classes: Vec::new(), attrs: Vec::new() })
-                }
-            }
-            Event::End(TagEnd::Heading(level)) => {
-                let title = words(&events[begun..]);
-                if headings == Headings::Bold {
-                    events.push(Event::End(TagEnd::Strong));
-                    Event::End(TagEnd::Paragraph)
-                } else {
-                    let level = level.max(smallest(headings));
-                    let mut id = anchor("section", &title.to_lowercase().replace(' ', "-"));
-                    if sections.iter().any(|(_, known)| *known == id) {
-                        id += &format!("-{}", sections.len());
-                    }
-                    let known = CowStr::from(id.clone());
-                    events[begun] = Event::Start(Tag::Heading {
-                        level,
-                        id: Some(known),
-                        classes: Vec::new(),
-                        attrs: Vec::new(),
-                    });
-                    if level > pulldown_cmark::HeadingLevel::H1 {
-                        events.push(Event::Html(permalink(&id, &title).into_string().into()));
-                    }
-                    if level == pulldown_cmark::HeadingLevel::H2 {
-                        sections.push((title, id));
-                    }
-                    Event::End(TagEnd::Heading(level))
-                }
-            }
+            Event::Text(text) => match &language {
+                Some(language) => Event::Html(highlighted(&text, language).into_string().into()),
+                None => Event::Text(text),
+            },
             other => other,
-        };
-        events.push(event);
-    }
-    let mut output = String::new();
-    push_html(&mut output, events.into_iter());
-    (PreEscaped(output), sections)
+        })
+    };
+    Parser::new_ext(text, Options::ENABLE_TABLES).filter_map(safe).collect()
 }
 
-/// Returns the first paragraph of a text without links, and whether that is the whole text.
-pub(crate) fn first_paragraph(text: &str) -> (Markup, bool) {
-    let mut depth = 0;
-    let mut events = Vec::new();
-    let mut whole = true;
-    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
-        match event {
-            _ if depth == 0 && !matches!(event, Event::Start(Tag::Paragraph)) => whole = false,
-            Event::Start(Tag::Paragraph) if !events.is_empty() => whole = false,
-            Event::Start(Tag::Paragraph) => depth = 1,
-            Event::End(TagEnd::Paragraph) => depth = 0,
-            Event::InlineHtml(html) => events.push(Event::Text(html)),
-            Event::SoftBreak | Event::HardBreak => events.push(Event::SoftBreak),
-            Event::Start(Tag::Strong | Tag::Emphasis) | Event::End(TagEnd::Strong | TagEnd::Emphasis) => {
-                events.push(event);
-            }
-            Event::Text(_) | Event::Code(_) => events.push(event),
-            _ => whole = false,
-        }
-    }
+fn written<'e>(events: impl Iterator<Item = Event<'e>>) -> Markup {
     let mut output = String::new();
-    push_html(&mut output, events.into_iter());
-    (PreEscaped(output), whole)
+    push_html(&mut output, events);
+    PreEscaped(output)
 }
 
 /// Returns a sentence with the words in backticks as code, and everything else as it is.
@@ -180,33 +163,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Whether a target is a URL of a scheme that cannot run a script.
-fn is_outside(target: &str) -> bool {
+pub(crate) fn is_outside(target: &str) -> bool {
     let target = target.to_ascii_lowercase();
     ["http://", "https://", "mailto:"].iter().any(|scheme| target.starts_with(scheme))
-}
-
-fn plain_link(target: String) -> Tag<'static> {
-    Tag::Link {
-        link_type: pulldown_cmark::LinkType::Inline,
-        dest_url: target.into(),
-        title: CowStr::Borrowed(""),
-        id: CowStr::Borrowed(""),
-    }
-}
-
-/// The highest level that a heading may have.
-fn smallest(headings: Headings) -> pulldown_cmark::HeadingLevel {
-    match headings {
-        Headings::Page => pulldown_cmark::HeadingLevel::H1,
-        Headings::Sections | Headings::Bold => pulldown_cmark::HeadingLevel::H2,
-    }
-}
-
-fn words(events: &[Event<'_>]) -> String {
-    let words = events.iter().filter_map(|event| match event {
-        Event::Text(text) | Event::Code(text) => Some(&**text),
-        Event::SoftBreak | Event::HardBreak => Some(" "),
-        _ => None,
-    });
-    words.collect()
 }

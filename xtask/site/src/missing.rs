@@ -15,6 +15,5 @@ pub(crate) fn page(site: &Site<'_>) -> File {
             li { a href=(link(MISSING, "docs/changelog.html")) { "What changed in each version" } }
         }
     };
-    Page { path: MISSING, title: "Not found", bar: "", is_text: true, head: html! {}, aside: html! {}, main }
-        .file(site)
+    Page::of(MISSING, "Not found", "", main).file(site)
 }

@@ -4,29 +4,15 @@ use document::Node;
 use maud::{Markup, html};
 
 use crate::code::highlighted;
-use crate::markdown::{self, Headings, permalink};
-use crate::request::{self, error_codes, examples, scopes};
+use crate::markdown::{self, permalink};
+use crate::request::{self, error_codes, scopes};
 use crate::sample::LANGUAGES;
-use crate::schema::{self, Nesting, field, others, sample, summary};
-use crate::spec::{Operation, Spec, anchor, entries, flag, items, text};
+use crate::schema::{self, Nesting, field, others, summary};
+use crate::spec::{Operation, Spec, anchor, entries, flag, items, sample, text};
 
 /// The keywords of an operation that are shown in words.
-const SHOWN: [&str; 14] = [
-    "operationId",
-    "summary",
-    "description",
-    "tags",
-    "deprecated",
-    "x-deprecated-since",
-    "x-sunset",
-    "x-successor",
-    "parameters",
-    "requestBody",
-    "responses",
-    "security",
-    "callbacks",
-    "externalDocs",
-];
+const SHOWN: &str = "operationId summary description tags deprecated x-deprecated-since x-sunset x-successor parameters \
+    requestBody responses security";
 
 /// What the sections of operations have in common.
 pub(crate) struct Context<'a> {
@@ -41,7 +27,6 @@ pub(crate) struct Context<'a> {
 
 /// Returns the section of an operation: what it does, its samples, and its parts.
 pub(crate) fn section(context: &Context<'_>, operation: &Operation<'_>) -> Markup {
-    let spec = &context.spec;
     let name = operation.name();
     let id = anchor("operation", &name);
     let title = match text(operation.node, "summary") {
@@ -54,9 +39,8 @@ pub(crate) fn section(context: &Context<'_>, operation: &Operation<'_>) -> Marku
                 h3 { (title) (permalink(&id, title)) }
                 p.endpoint { (endpoint(operation)) " " code.id { (name) } }
                 (deprecation(operation.node))
-                (markdown::block(text(operation.node, "description"), Headings::Bold))
-                (documentation(operation.node))
-                p { "Credentials: " (security(spec, operation)) }
+                (markdown::block(text(operation.node, "description")))
+                p { "Credentials: " (security(&context.spec, operation)) }
             }
             div.samples { (code(context, operation)) }
             div.parts { (parts(context, operation)) }
@@ -88,21 +72,21 @@ fn code(context: &Context<'_>, operation: &Operation<'_>) -> Markup {
         }
         p { a href={ (context.viewer) "#/" (in_fragment(tag)) "/" (in_fragment(&name)) } { "Try " (name) } }
         @for (status, response) in successes {
-            @for (media_type, content) in entries(spec.resolve(response), "content") {
-                (figures(spec, content, media_type, &format!("Response {status}")))
-            }
+            (figures(spec, spec.resolve(response), &format!("Response {status}")))
         }
     }
 }
 
-/// Returns the examples of a body. `title` is the title of one without a name.
-fn figures(spec: &Spec<'_>, content: &Node, media_type: &str, title: &str) -> Markup {
-    let language = if media_type.contains("json") { "json" } else { "" };
+/// Returns the examples of a request body or a response. `title` is the title of one without a name.
+fn figures(spec: &Spec<'_>, owner: &Node, title: &str) -> Markup {
     html! {
-        @for (name, example) in examples(spec, content) {
-            figure {
-                figcaption { (title) @if name != "Example" { ": " (name) } }
-                pre { code { (highlighted(&sample(example), language)) } }
+        @for (media_type, content) in entries(owner, "content") {
+            @let language = if media_type.contains("json") { "json" } else { "" };
+            @for (name, example) in spec.examples(content) {
+                figure {
+                    figcaption { (title) @if name != "Example" { ": " (name) } }
+                    pre { code { (highlighted(&sample(example), language)) } }
+                }
             }
         }
     }
@@ -135,22 +119,6 @@ fn deprecation(operation: &Node) -> Markup {
     }
 }
 
-/// Returns the link to further documentation.
-pub(crate) fn documentation(owner: &Node) -> Markup {
-    let Some(documentation) = owner.get("externalDocs") else { return html! {} };
-    let url = text(documentation, "url");
-    let words = match text(documentation, "description") {
-        "" => "More about this",
-        description => description,
-    };
-    html! {
-        p {
-            @if url.starts_with("https://") || url.starts_with("http://") { a href=(url) { (words) } }
-            @else { (words) ": " code { (url) } }
-        }
-    }
-}
-
 /// Returns the alternatives of security in one line.
 fn security(spec: &Spec<'_>, operation: &Operation<'_>) -> Markup {
     let alternatives = spec.security(operation);
@@ -170,56 +138,50 @@ fn security(spec: &Spec<'_>, operation: &Operation<'_>) -> Markup {
     }
 }
 
-/// Returns the parameters, the request body, the responses, the callbacks, and keywords of other tools.
+/// Returns the parameters, the request body, the responses, and other keywords.
 fn parts(context: &Context<'_>, operation: &Operation<'_>) -> Markup {
     let spec = &context.spec;
     let parameters = spec.parameters(operation);
-    let responses = || entries(operation.node, "responses").map(|(status, it)| (status, spec.resolve(it)));
-    let is_error = |status: &str| status.starts_with(['4', '5']);
+    let responses = entries(operation.node, "responses").map(|(status, it)| (status, spec.resolve(it)));
+    let (errors, successes): (Vec<_>, Vec<_>) =
+        responses.partition(|(status, _)| status.starts_with(['4', '5']));
     html! {
         @if !parameters.is_empty() {
             h4 { "Parameters" }
-            ul.fields { @for node in parameters { li { (parameter(spec, node)) } } }
+            ul.fields {
+                @for parameter in parameters {
+                    @let required = flag(parameter, "required").then_some("required");
+                    li { (field(spec, text(parameter, "name"), parameter, text(parameter, "in"), required, Nesting::BODY)) }
+                }
+            }
         }
         @if let Some(body) = operation.node.get("requestBody").map(|body| spec.resolve(body)) {
             h4 { "Request body" }
             @if flag(body, "required") { p { strong.required { "required" } } }
-            (markdown::block(text(body, "description"), Headings::Bold))
+            (markdown::block(text(body, "description")))
             (content(spec, body))
-            @for (media_type, content) in entries(body, "content") {
-                @if examples(spec, content).len() > 1 {
-                    details { summary { "Examples" } (figures(spec, content, media_type, "Example")) }
-                }
+            @if entries(body, "content").any(|(_, content)| spec.examples(content).len() > 1) {
+                details { summary { "Examples" } (figures(spec, body, "Example")) }
             }
         }
-        @for (status, response) in responses().filter(|(status, _)| !is_error(status)) {
+        @for (status, response) in successes {
             h4 { "Response " strong { (status) } }
-            (markdown::block(text(response, "description"), Headings::Bold))
-            (response_parts(spec, response))
+            (markdown::block(text(response, "description")))
+            (headers(spec, response))
+            (content(spec, response))
+            (others(response, "description headers content"))
         }
-        @if responses().any(|(status, _)| is_error(status)) {
+        @if !errors.is_empty() {
             h4 { "Errors" }
-            ul.errors {
-                @for (status, response) in responses().filter(|(status, _)| is_error(status)) {
-                    li { (error(context, status, response)) }
-                }
-            }
+            ul.errors { @for (status, response) in errors { li { (error(context, status, response)) } } }
         }
-        @for (name, callback) in entries(operation.node, "callbacks") {
-            h4 { "Callback " code { (name) } }
-            @for (expression, item) in spec.resolve(callback).entries().iter().map(|it| (&*it.key, &it.value)) {
-                @for operation in spec.operations_of(expression, spec.resolve(item)) { (called(spec, &operation)) }
-            }
-        }
-        (others(operation.node, &SHOWN))
+        (others(operation.node, SHOWN))
     }
 }
 
 /// Returns an error: its status, its codes with links to the table of the description, and its parts, folded.
 fn error(context: &Context<'_>, status: &str, response: &Node) -> Markup {
     let spec = &context.spec;
-    let description = text(response, "description");
-    let (first, whole) = markdown::first_paragraph(description);
     html! {
         strong { (status) } " "
         @for code in error_codes(spec, response) {
@@ -227,64 +189,14 @@ fn error(context: &Context<'_>, status: &str, response: &Node) -> Markup {
             @let is_listed = context.description.contains(&format!("id=\"{id}\""));
             @if is_listed { a href={ "#" (id) } { code.code { (code) } } } @else { code.code { (code) } } " "
         }
-        (first)
+        (markdown::code(text(response, "description").trim_end()))
         details {
             summary { "Headers and body" span.hidden { " of " (status) } }
-            @if !whole { (markdown::block(description, Headings::Bold)) }
             (headers(spec, response))
-            @for (media_type, content) in entries(response, "content") {
+            @for (_, content) in entries(response, "content") {
                 @if let Some(schema) = content.get("schema") { p { "Body: " (summary(spec, schema)) } }
-                (figures(spec, content, media_type, "Example"))
             }
-        }
-    }
-}
-
-/// Returns an operation that the service calls. Callbacks of callbacks are left out.
-fn called(spec: &Spec<'_>, operation: &Operation<'_>) -> Markup {
-    let body = operation.node.get("requestBody").map(|body| spec.resolve(body));
-    html! {
-        p.endpoint { (endpoint(operation)) }
-        (markdown::block(text(operation.node, "description"), Headings::Bold))
-        @if let Some(body) = body { (content(spec, body)) }
-        @for (status, response) in entries(operation.node, "responses") {
-            @let response = spec.resolve(response);
-            h5 { "Response " strong { (status) } }
-            (markdown::block(text(response, "description"), Headings::Bold))
-            (response_parts(spec, response))
-        }
-    }
-}
-
-/// Returns a parameter. Its type is in `schema` or in the first media type of `content`.
-fn parameter(spec: &Spec<'_>, parameter: &Node) -> Markup {
-    let place = match text(parameter, "in") {
-        "" => "parameter",
-        place => place,
-    };
-    let required = flag(parameter, "required").then_some("required");
-    named(spec, text(parameter, "name"), parameter, place, required)
-}
-
-/// Returns a parameter or a header.
-fn named(spec: &Spec<'_>, name: &str, owner: &Node, place: &str, required: Option<&str>) -> Markup {
-    let schema = owner.get("schema").or_else(|| entries(owner, "content").next()?.1.get("schema"));
-    html! {
-        (field(spec, name, owner, schema.unwrap_or(owner), place, required, Nesting::BODY))
-        @for (title, example) in examples(spec, owner).iter().filter(|(title, _)| *title != "Example") {
-            p.example { (title) ": " code { (sample(example)) } }
-        }
-    }
-}
-
-/// Returns the headers, the body and the links of a response.
-fn response_parts(spec: &Spec<'_>, response: &Node) -> Markup {
-    html! {
-        @if let Some(reference) = response.get("$ref") { p { code { (schema::json(reference)) } } }
-        (headers(spec, response))
-        (content(spec, response))
-        @for (name, link) in entries(response, "links") {
-            p { "Link " code { (name) } ": " code { (schema::json(spec.resolve(link))) } }
+            (figures(spec, response, "Example"))
         }
     }
 }
@@ -297,7 +209,8 @@ fn headers(spec: &Spec<'_>, response: &Node) -> Markup {
             ul.fields {
                 @for (name, header) in headers {
                     @let header = spec.resolve(header);
-                    li { (named(spec, name, header, "", flag(header, "required").then_some("always present"))) }
+                    @let required = flag(header, "required").then_some("always present");
+                    li { (field(spec, name, header, "", required, Nesting::BODY)) }
                 }
             }
         }
@@ -310,7 +223,7 @@ fn content(spec: &Spec<'_>, owner: &Node) -> Markup {
         @for (media_type, content) in entries(owner, "content") {
             h5 { "Body " code { (media_type) } }
             @if let Some(schema) = content.get("schema") { (schema::whole(spec, schema)) }
-            (others(content, &["schema", "example", "examples"]))
+            (others(content, "schema example examples"))
         }
     }
 }

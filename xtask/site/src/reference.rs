@@ -2,58 +2,59 @@
 
 use document::Node;
 use maud::{Markup, html};
+use pulldown_cmark::HeadingLevel;
 
-use crate::layout::{HOME, Page, Site, Version, link, versions};
-use crate::markdown::{self, Headings, Section, permalink};
-use crate::operation::{Context, documentation, endpoint, section};
+use crate::layout::{HOME, Page, Site, Version, contents, link, versions};
+use crate::markdown::{self, Section, is_outside, permalink};
+use crate::operation::{Context, endpoint, section};
 use crate::sample::LANGUAGES;
 use crate::schema::{Nesting, details, others, summary};
-use crate::spec::{Spec, anchor, entries, flag, items, text};
+use crate::spec::{Spec, anchor, flag, items, sample, text};
 use crate::{File, Hosting, assets};
 
-/// Returns the page of a version at a path.
-pub(crate) fn page(site: &Site<'_>, version: &Version<'_>, path: &str) -> File {
-    let spec = Spec { root: &version.root };
-    let operations = spec.operations();
+/// Returns the page of a version.
+pub(crate) fn page(site: &Site<'_>, version: &Version) -> File {
+    let path = &version.page();
+    let spec = version.spec();
     let info = version.root.get("info");
-    let title = info.map(|info| text(info, "title")).filter(|title| !title.is_empty()).unwrap_or("API");
     let description = info.map(|info| text(info, "description")).unwrap_or_default();
-    let (description, sections) = markdown::render(description, Headings::Sections, &|_| None);
-    let heading = format!("{title} {}", version.name);
+    let (description, sections) = markdown::render(description, HeadingLevel::H2, &|_| None);
+    let heading = format!("{} {}", version.title(), version.name);
     let (viewer, base) = (link(path, &version.viewer()), site.base(version));
     let context = Context { spec, viewer, base, description: &description.0 };
     let main = html! {
         h1 { (heading) }
         (state(site, version, path))
         (description)
-        @if let Some(info) = info { (contact(info)) }
-        (documentation(&version.root))
+        @if let Some(info) = info { (about(info)) }
         (servers(site, version))
         section aria-labelledby="operations" {
             h2 #operations { "Operations" (permalink("operations", "Operations")) }
-            (tags(&spec))
+            @for tag in items(spec.root, "tags") {
+                div.tag {
+                    p { strong { (text(tag, "name")) } }
+                    (markdown::block(text(tag, "description")))
+                    (others(tag, "name description"))
+                }
+            }
             (languages())
-            @for operation in &operations { (section(&context, operation)) }
+            @for operation in &spec.operations() { (section(&context, operation)) }
         }
         (schemas(&spec))
         (security_schemes(&spec))
+        (others(spec.root, "openapi info servers security tags paths components"))
     };
     let aside = html! {
         div.aside {
-            (versions(site, path, version, |version| version.page()))
-            nav.contents aria-label="On this page" {
-                details {
-                    summary { "On this page" }
-                    (contents(&spec, &sections))
-                }
-            }
+            (versions(site, path, version, Version::page))
+            (contents(&places(&spec, &sections)))
         }
     };
-    Page { path, title: &heading, bar: HOME, is_text: true, head: html! {}, aside, main }.file(site)
+    Page { aside, ..Page::of(path, &heading, HOME, main) }.file(site)
 }
 
 /// Returns the interactive page of a version: Swagger UI, started by `assets/viewer.js`.
-pub(crate) fn viewer(site: &Site<'_>, version: &Version<'_>) -> File {
+pub(crate) fn viewer(site: &Site<'_>, version: &Version) -> File {
     let path = version.viewer();
     let title = format!("Try {} {}", site.title(), version.name);
     let sends = *site.hosting == Hosting::Service;
@@ -64,7 +65,7 @@ pub(crate) fn viewer(site: &Site<'_>, version: &Version<'_>) -> File {
     let documentation = link(&path, &version.page());
     let main = html! {
         h1 { (title) }
-        (versions(site, &path, version, |version| version.viewer()))
+        (versions(site, &path, version, Version::viewer))
         @if sends {
             p { "Press Authorize and enter your key; open an operation, and press Execute. Requests change the data of this service. "
                 "The key is forgotten when you leave this page. "
@@ -78,65 +79,52 @@ pub(crate) fn viewer(site: &Site<'_>, version: &Version<'_>) -> File {
         }
         div #viewer data-document=(link(&path, &version.document("json"))) data-sends=(sends) {}
     };
-    Page { path: &path, title: &title, bar: "docs/try.html", is_text: false, head, aside: html! {}, main }
-        .file(site)
+    Page { head: Some(head), ..Page::of(&path, &title, "docs/try.html", main) }.file(site)
 }
 
 /// Returns when the version was released, whether there is a newer one, and links to its files.
-fn state(site: &Site<'_>, version: &Version<'_>, path: &str) -> Markup {
-    let is_same = |known: &&Version<'_>| version.is_released && known.name == version.name;
-    let release = site.released.iter().find(is_same);
-    let newest = site.released.first().filter(|newest| newest.name != version.name);
+fn state(site: &Site<'_>, version: &Version, path: &str) -> Markup {
+    let release = site.released.iter().find(|past| version.is_released && past.version.name == version.name);
+    let newest = site.released.first().filter(|newest| newest.version.name != version.name);
+    let newest = newest.map(|newest| {
+        html! { "The newest release is " a href=(link(path, &newest.version.page())) { (newest.version.name) } "." }
+    });
+    let [yaml, json] = ["yaml", "json"].map(|format| link(path, &version.document(format)));
     html! {
-        @match release.and_then(|release| release.release.as_ref()) {
-            Some((_, changes)) => { p.state {
-                "Released on " time { (changes.date) } ". "
-                @if let Some(page) = release.and_then(Version::changes) {
-                    a href=(link(path, &page)) { "Changes in " (version.name) }
-                }
-            } }
-            None => { p.notice {
-                strong { "Not released." } " This version may change."
-                @if let Some(newest) = newest {
-                    " The newest release is " a href=(link(path, &newest.page())) { (newest.name) } "."
-                }
-            } }
-        }
-        @if let (Some(_), Some(newest)) = (&version.release, newest) {
-            p.notice { "The newest release is " a href=(link(path, &newest.page())) { (newest.name) } "." }
+        @if let Some(past) = release {
+            p.state {
+                "Released on " time { (past.changes.date) } ". "
+                a href=(link(path, &past.version.changes())) { "Changes in " (version.name) }
+            }
+            @if let Some(newest) = newest { p.notice { (newest) } }
+        } @else {
+            p.notice { strong { "Not released." } " This version may change." @if let Some(newest) = newest { " " (newest) } }
         }
         p {
-            "The document: "
-            @for (position, format) in ["yaml", "json"].into_iter().enumerate() {
-                @if position > 0 { ", " }
-                a href=(link(path, &version.document(format))) { (format.to_uppercase()) }
-            }
-            ". " a href=(link(path, &version.viewer())) { "Try it" } " sends requests, with JavaScript."
+            "The document: " a href=(yaml) { "YAML" } ", " a href=(json) { "JSON" } ". "
+            a href=(link(path, &version.viewer())) { "Try it" } " sends requests, with JavaScript."
         }
     }
 }
 
-/// Returns the contact, the licence and the terms of service.
-fn contact(info: &Node) -> Markup {
-    let linked = |name: &str, url: &str| {
-        let words = if name.is_empty() { url.to_owned() } else { name.to_owned() };
-        let is_web = url.starts_with("https://") || url.starts_with("http://");
-        html! { @if is_web { a href=(url) { (words) } } @else { (words) } }
-    };
-    let named = |keyword: &str| info.get(keyword).map(|node| linked(text(node, "name"), text(node, "url")));
-    let email = info.get("contact").map(|contact| text(contact, "email")).filter(|email| email.contains('@'));
-    let terms = Some(text(info, "termsOfService")).filter(|terms| !terms.is_empty());
+/// Returns the contact, the licence and other keywords.
+fn about(info: &Node) -> Markup {
     html! {
-        @if let Some(contact) = named("contact") { p { "Contact: " (contact) } }
-        @if let Some(email) = email { p { a href={ "mailto:" (email) } { (email) } } }
-        @if let Some(licence) = named("license") { p { "Licence: " (licence) } }
-        @if let Some(terms) = terms { p { "Terms of service: " (linked("", terms)) } }
+        @for (words, keyword) in [("Contact: ", "contact"), ("Licence: ", "license")] {
+            @if let Some(node) = info.get(keyword) {
+                @let (name, url) = (text(node, "name"), text(node, "url"));
+                @let name = if name.is_empty() { url } else { name };
+                p { (words) @if is_outside(url) { a href=(url) { (name) } } @else { (name) } }
+                (others(node, "name url"))
+            }
+        }
+        (others(info, "title version description contact license"))
     }
 }
 
 /// Returns the base URLs: that of this service, or those that the document names.
-fn servers(site: &Site<'_>, version: &Version<'_>) -> Markup {
-    let named = Spec { root: &version.root }.servers();
+fn servers(site: &Site<'_>, version: &Version) -> Markup {
+    let named = version.spec().servers();
     html! {
         @if !named.is_empty() {
             h2 #servers { "Servers" (permalink("servers", "Servers")) }
@@ -165,18 +153,6 @@ fn languages() -> Markup {
     }
 }
 
-fn tags(spec: &Spec<'_>) -> Markup {
-    html! {
-        @for tag in items(spec.root, "tags") {
-            div.tag {
-                p { strong { (text(tag, "name")) } }
-                (markdown::block(text(tag, "description"), Headings::Bold))
-                (documentation(tag))
-            }
-        }
-    }
-}
-
 fn schemas(spec: &Spec<'_>) -> Markup {
     let schemas: Vec<_> = spec.components("schemas").collect();
     html! {
@@ -187,10 +163,10 @@ fn schemas(spec: &Spec<'_>) -> Markup {
                 section.schema id=(id) {
                     h3 { (name) (permalink(&id, name)) }
                     p { (summary(spec, schema)) }
-                    (markdown::block(text(schema, "description"), Headings::Bold))
+                    (markdown::block(text(schema, "description")))
                     (details(spec, schema, Nesting::COMPONENTS))
                     @if let Some(example) = schema.get("example") {
-                        figure { figcaption { "Example" } pre { code { (crate::schema::sample(example)) } } }
+                        figure { figcaption { "Example" } pre { code { (sample(example)) } } }
                     }
                 }
             }
@@ -208,12 +184,8 @@ fn security_schemes(spec: &Spec<'_>) -> Markup {
                 @let id = anchor("security", name);
                 section id=(id) {
                     h3 { (name) (permalink(&id, name)) }
-                    (markdown::block(text(scheme, "description"), Headings::Bold))
-                    (others(scheme, &["description", "flows"]))
-                    @for (flow, details) in entries(scheme, "flows") {
-                        p { "Flow " code { (flow) } }
-                        (others(details, &[]))
-                    }
+                    (markdown::block(text(scheme, "description")))
+                    (others(scheme, "description"))
                 }
             }
         }
@@ -221,11 +193,11 @@ fn security_schemes(spec: &Spec<'_>) -> Markup {
 }
 
 /// Returns the links to the parts of the page.
-fn contents(spec: &Spec<'_>, sections: &[Section]) -> Markup {
+fn places(spec: &Spec<'_>, sections: &[Section]) -> Markup {
     let schemas: Vec<_> = spec.components("schemas").collect();
     html! {
         ul {
-            @for (title, id) in sections { li { a href={ "#" (id) } { (title) } } }
+            @for Section { title, id, .. } in sections { li { a href={ "#" (id) } { (title) } } }
             @if !spec.servers().is_empty() { li { a href="#servers" { "Servers" } } }
             li {
                 a href="#operations" { "Operations" }

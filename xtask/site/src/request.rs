@@ -3,45 +3,51 @@
 
 use document::Node;
 
-use crate::schema::sample;
-use crate::spec::{Operation, Spec, entries, flag, items, text};
+use crate::spec::{Operation, Spec, entries, flag, items, text, word};
 
 /// A request.
 pub(crate) struct Request<'a> {
     /// The method in upper case.
     pub(crate) method: String,
     pub(crate) url: String,
-    pub(crate) credential: Option<Credential<'a>>,
-    /// Whether the request has an `Idempotency-Key`, which must be a new one.
-    pub(crate) is_idempotent: bool,
-    /// The other headers, with that of the body.
-    pub(crate) headers: Vec<(&'a str, String)>,
+    pub(crate) headers: Vec<(&'a str, Header)>,
     pub(crate) body: Option<&'a Node>,
 }
 
-/// The header that has the variable `KEY`.
-pub(crate) struct Credential<'a> {
-    pub(crate) header: &'a str,
-    /// The word before the key, with a space.
-    pub(crate) prefix: &'static str,
-    /// What the reader is told to set `KEY` to.
-    pub(crate) hint: &'static str,
+/// The value of a header.
+pub(crate) enum Header {
+    /// This text, and the variable `KEY`.
+    Key(&'static str),
+    /// A new idempotency key.
+    New,
+    Text(String),
+}
+
+impl Request<'_> {
+    /// Whether it needs the variable `KEY`.
+    pub(crate) fn has_key(&self) -> bool {
+        self.headers.iter().any(|(_, value)| matches!(value, Header::Key(_)))
+    }
+
+    /// Whether it has an idempotency key.
+    pub(crate) fn is_idempotent(&self) -> bool {
+        self.headers.iter().any(|(_, value)| matches!(value, Header::New))
+    }
 }
 
 /// Returns the request of an operation. `base` is the base URL of the service.
 pub(crate) fn of<'a>(spec: &Spec<'a>, operation: &Operation<'a>, base: &str) -> Request<'a> {
     let mut url = format!("{base}{}", operation.path);
     let mut query = Vec::new();
-    let mut headers = Vec::new();
-    let mut is_idempotent = false;
+    let mut headers = Vec::from_iter(credential(spec, operation));
     for parameter in spec.parameters(operation) {
         let (name, value) = (text(parameter, "name"), value(spec, parameter));
         let is_required = flag(parameter, "required");
         match text(parameter, "in") {
-            "header" if name.eq_ignore_ascii_case("Idempotency-Key") => is_idempotent = true,
+            "header" if name.eq_ignore_ascii_case("Idempotency-Key") => headers.push((name, Header::New)),
             "path" if is_required => url = url.replace(&format!("{{{name}}}"), &value),
             "query" if is_required => query.push(format!("{name}={value}")),
-            "header" if is_required => headers.push((name, value)),
+            "header" if is_required => headers.push((name, Header::Text(value))),
             _ => {}
         }
     }
@@ -50,57 +56,36 @@ pub(crate) fn of<'a>(spec: &Spec<'a>, operation: &Operation<'a>, base: &str) -> 
     }
     let body = operation.node.get("requestBody").map(|body| spec.resolve(body));
     let content = body.and_then(|body| entries(body, "content").next());
-    headers.extend(content.map(|(media_type, _)| ("Content-Type", media_type.to_owned())));
-    let example = content.and_then(|(_, content)| examples(spec, content).into_iter().next());
+    headers.extend(content.map(|(media_type, _)| ("Content-Type", Header::Text(media_type.to_owned()))));
+    let example = content.and_then(|(_, content)| spec.examples(content).into_iter().next());
     Request {
         method: operation.method.to_uppercase(),
         url,
-        credential: credential(spec, operation),
-        is_idempotent,
         headers,
         body: example.map(|(_, example)| example),
     }
 }
 
-/// Returns the examples of a parameter, a header or a media type, each with its title.
-pub(crate) fn examples<'a>(spec: &Spec<'a>, owner: &'a Node) -> Vec<(&'a str, &'a Node)> {
-    let named = entries(owner, "examples").map(|(name, example)| (name, spec.resolve(example)));
-    let named = named.filter_map(|(name, example)| {
-        let title = Some(text(example, "summary")).filter(|summary| !summary.is_empty()).unwrap_or(name);
-        Some((title, example.get("value").or_else(|| example.get("externalValue"))?))
-    });
-    let schema = owner.get("schema").map(|schema| spec.resolve(schema));
-    let own =
-        owner.get("example").or_else(|| schema.filter(|_| owner.get("examples").is_none())?.get("example"));
-    own.map(|example| ("Example", example)).into_iter().chain(named).collect()
-}
-
 /// Returns the value of a parameter: its example, else a word in its place.
 fn value(spec: &Spec<'_>, parameter: &Node) -> String {
-    let example = examples(spec, parameter).into_iter().next();
-    example.map_or_else(|| text(parameter, "name").to_uppercase(), |(_, value)| sample(value))
+    let example = spec.examples(parameter).into_iter().next();
+    example.map_or_else(|| text(parameter, "name").to_uppercase(), |(_, value)| word(value))
 }
 
-/// Returns the credential of the first alternative, if a header has it.
-fn credential<'a>(spec: &Spec<'a>, operation: &Operation<'a>) -> Option<Credential<'a>> {
+/// Returns the header with the credential of the first alternative, if a header has it.
+fn credential<'a>(spec: &Spec<'a>, operation: &Operation<'a>) -> Option<(&'a str, Header)> {
     let name = &spec.security(operation).first()?.entries().first()?.key;
     let (_, scheme) = spec.components("securitySchemes").find(|(known, _)| known == name)?;
     let scheme = spec.resolve(scheme);
-    let hint = "set KEY to your API key";
-    match (text(scheme, "type"), text(scheme, "scheme").to_ascii_lowercase().as_str(), text(scheme, "in")) {
-        ("http", "basic", _) => Some(Credential {
-            header: "Authorization",
-            prefix: "Basic ",
-            hint: "set KEY to user:password in base64",
-        }),
-        ("http", _, _) | ("oauth2" | "openIdConnect", _, _) => {
-            Some(Credential { header: "Authorization", prefix: "Bearer ", hint })
+    let name = text(scheme, "name");
+    match (text(scheme, "type"), text(scheme, "in")) {
+        ("http", _) if text(scheme, "scheme").eq_ignore_ascii_case("basic") => {
+            Some(("Authorization", Header::Key("Basic ")))
         }
+        ("http" | "oauth2" | "openIdConnect", _) => Some(("Authorization", Header::Key("Bearer "))),
         // The document chooses the name; it is left out unless it is a plain word.
-        ("apiKey", _, "header")
-            if text(scheme, "name").bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-') =>
-        {
-            Some(Credential { header: text(scheme, "name"), prefix: "", hint })
+        ("apiKey", "header") if name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-') => {
+            Some((name, Header::Key("")))
         }
         _ => None,
     }
@@ -110,7 +95,7 @@ fn credential<'a>(spec: &Spec<'a>, operation: &Operation<'a>) -> Option<Credenti
 pub(crate) fn error_codes<'a>(spec: &Spec<'a>, response: &'a Node) -> Vec<&'a str> {
     let mut codes: Vec<&str> = Vec::new();
     for (_, content) in entries(response, "content") {
-        for (_, example) in examples(spec, content) {
+        for (_, example) in spec.examples(content) {
             let code = example.get("code").and_then(Node::as_str);
             codes.extend(code.filter(|code| !codes.contains(code)));
         }

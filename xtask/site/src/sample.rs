@@ -2,8 +2,8 @@
 
 use document::Node;
 
-use crate::request::Request;
-use crate::schema::json;
+use crate::request::{Header, Request};
+use crate::spec::{sample, word};
 
 /// A language: its name, its identifier, and its program for a request.
 pub(crate) type Language = (&'static str, &'static str, fn(&Request<'_>) -> String);
@@ -18,148 +18,112 @@ pub(crate) const LANGUAGES: [Language; 4] = [
 
 /// What to do with the idempotency key.
 const KEEP: &str = "Keep this value: after a 503 or a lost connection, repeat the request with it.";
+/// What a program without `KEY` says.
+const HINT: &str = "set KEY to your API key";
 
 fn curl(request: &Request<'_>) -> String {
+    let before = format!("# {KEEP}\nID=$(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)\n");
+    let header = |(name, value): &(&str, Header)| match value {
+        Header::Key(prefix) => format!("-H \"{name}: {prefix}${{KEY:?{HINT}}}\""),
+        Header::New => format!("-H \"{name}: \\\"$ID\\\"\""),
+        Header::Text(value) => format!("-H {}", shell(&format!("{name}: {value}"))),
+    };
     let mut words = vec!["curl -i".to_owned()];
-    if request.method != "GET" {
-        words.push(format!("-X {}", request.method));
-    }
+    words.extend((request.method != "GET").then(|| format!("-X {}", request.method)));
     words.push(shell(&request.url));
-    if let Some(credential) = &request.credential {
-        words.push(format!(
-            "-H \"{}: {}${{KEY:?{}}}\"",
-            credential.header, credential.prefix, credential.hint
-        ));
-    }
-    let mut before = String::new();
-    if request.is_idempotent {
-        before = format!("# {KEEP}\nID=$(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)\n");
-        words.push("-H \"Idempotency-Key: \\\"$ID\\\"\"".to_owned());
-    }
-    words.extend(
-        request.headers.iter().map(|(name, value)| format!("-H {}", shell(&format!("{name}: {value}")))),
-    );
-    words.extend(request.body.map(|body| format!("-d {}", shell(&content(body)))));
-    before + &words.join(" \\\n  ")
+    words.extend(request.headers.iter().map(header));
+    words.extend(request.body.map(|body| format!("-d {}", shell(&word(body)))));
+    when(request.is_idempotent(), &before) + &words.join(" \\\n  ")
 }
 
 fn python(request: &Request<'_>) -> String {
-    let mut imports =
-        vec!["from urllib.error import HTTPError", "from urllib.request import Request, urlopen"];
-    let mut before = String::new();
-    let mut headers = String::new();
-    let mut header = |name: &str, value: &str| headers += &format!("        {}: {value},\n", quoted(name));
-    if let Some(credential) = &request.credential {
-        imports.extend(["import os", "import sys"]);
-        before += &format!("key = os.environ.get(\"KEY\") or sys.exit({})\n", quoted(credential.hint));
-        header(credential.header, &format!("f\"{}{{key}}\"", credential.prefix));
-    }
-    if request.is_idempotent {
-        imports.push("import uuid");
-        before += &format!("# {KEEP}\nidempotency_key = f'\"{{uuid.uuid4()}}\"'\n");
-        header("Idempotency-Key", "idempotency_key");
-    }
-    for (name, value) in &request.headers {
-        header(name, &quoted(value));
-    }
-    let mut arguments = format!("    {},\n    method=\"{}\",\n", quoted(&request.url), request.method);
-    if !headers.is_empty() {
-        arguments += &format!("    headers={{\n{headers}    }},\n");
-    }
-    if let Some(body) = request.body {
-        let data = match body.as_str() {
-            Some(text) => quoted(text),
-            None => {
-                imports.push("import json");
-                format!("json.dumps({})", in_python(&pretty(body).replace('\n', "\n    ")))
-            }
-        };
-        arguments += &format!("    data={data}.encode(),\n");
-    }
-    imports.sort_by_key(|line| (line.starts_with("from"), *line));
+    let (has_key, is_new) = (request.has_key(), request.is_idempotent());
+    let data = request.body.map(|body| match body.as_str() {
+        Some(text) => quoted(text),
+        None => format!("json.dumps({})", in_python(&sample(body).replace('\n', "\n    "))),
+    });
+    let imports = when(data.as_ref().is_some_and(|data| data.starts_with("json")), "import json\n")
+        + &when(has_key, "import os\nimport sys\n")
+        + &when(is_new, "import uuid\n");
+    let key = format!("key = os.environ.get(\"KEY\") or sys.exit({})\n", quoted(HINT));
+    let id = format!("# {KEEP}\nidempotency_key = f'\"{{uuid.uuid4()}}\"'\n");
+    let headers = lines(request, "        \"NAME\": VALUE,\n", ("f\"", "{key}\""), "idempotency_key");
     format!(
-        "{}\n\n{before}request = Request(\n{arguments})\ntry:\n    response = urlopen(request, timeout=30)\n\
+        "{imports}from urllib.error import HTTPError\nfrom urllib.request import Request, urlopen\n\n{}{}request = \
+         Request(\n    {},\n    method=\"{}\",\n{}{})\ntry:\n    response = urlopen(request, timeout=30)\n\
          except HTTPError as error:\n    response = error\nprint(response.status, response.read().decode())",
-        imports.join("\n")
+        when(has_key, &key),
+        when(is_new, &id),
+        quoted(&request.url),
+        request.method,
+        when(!headers.is_empty(), &format!("    headers={{\n{headers}    }},\n")),
+        data.map_or_else(String::new, |data| format!("    data={data}.encode(),\n")),
     )
 }
 
 fn typescript(request: &Request<'_>) -> String {
-    let mut before = String::new();
-    let mut headers = String::new();
-    let mut header = |name: &str, value: &str| headers += &format!("    {}: {value},\n", quoted(name));
-    if let Some(credential) = &request.credential {
-        before += &format!(
-            "const key = process.env.KEY;\nif (!key) {{\n  console.error({});\n  process.exit(1);\n}}\n",
-            quoted(credential.hint)
-        );
-        header(credential.header, &format!("`{}${{key}}`", credential.prefix));
-    }
-    if request.is_idempotent {
-        before += &format!("// {KEEP}\nconst idempotencyKey = `\"${{crypto.randomUUID()}}\"`;\n");
-        header("Idempotency-Key", "idempotencyKey");
-    }
-    for (name, value) in &request.headers {
-        header(name, &quoted(value));
-    }
-    let mut options = format!("  method: \"{}\",\n", request.method);
-    if !headers.is_empty() {
-        options += &format!("  headers: {{\n{headers}  }},\n");
-    }
-    if let Some(body) = request.body {
+    let key = format!(
+        "const key = process.env.KEY;\nif (!key) {{\n  console.error({});\n  process.exit(1);\n}}\n",
+        quoted(HINT)
+    );
+    let id = format!("// {KEEP}\nconst idempotencyKey = `\"${{crypto.randomUUID()}}\"`;\n");
+    let headers = lines(request, "    \"NAME\": VALUE,\n", ("`", "${key}`"), "idempotencyKey");
+    let body = request.body.map_or_else(String::new, |body| {
         let is_text = body.as_str().is_some() || has_large_number(body);
-        let data = if is_text {
-            quoted(&content(body))
-        } else {
-            format!("JSON.stringify({})", pretty(body).replace('\n', "\n  "))
-        };
-        options += &format!("  body: {data},\n");
-    }
+        let json = || format!("JSON.stringify({})", sample(body).replace('\n', "\n  "));
+        format!("  body: {},\n", if is_text { quoted(&word(body)) } else { json() })
+    });
     format!(
-        "{before}const response = await fetch({}, {{\n{options}}});\nconsole.log(response.status, await response.text());",
-        quoted(&request.url)
+        "{}{}const response = await fetch({}, {{\n  method: \"{}\",\n{}{body}}});\nconsole.log(response.status, await \
+         response.text());",
+        when(request.has_key(), &key),
+        when(request.is_idempotent(), &id),
+        quoted(&request.url),
+        request.method,
+        when(!headers.is_empty(), &format!("  headers: {{\n{headers}  }},\n")),
     )
 }
 
 fn rust(request: &Request<'_>) -> String {
-    let mut crates = "// cargo add reqwest --features blocking".to_owned();
-    let mut before = String::new();
-    let mut calls = String::new();
-    let mut header = |name: &str, value: &str| calls += &format!("        .header({name:?}, {value})\n");
-    if let Some(credential) = &request.credential {
-        before += &format!("    let key = std::env::var(\"KEY\").map_err(|_| {:?})?;\n", credential.hint);
-        header(credential.header, &format!("format!(\"{}{{key}}\")", credential.prefix));
-    }
-    if request.is_idempotent {
-        crates += "\n// cargo add uuid --features v4";
-        before += &format!(
-            "    // {KEEP}\n    let idempotency_key = format!(\"\\\"{{}}\\\"\", uuid::Uuid::new_v4());\n"
-        );
-        header("Idempotency-Key", "idempotency_key");
-    }
-    for (name, value) in &request.headers {
-        header(name, &format!("{value:?}"));
-    }
-    if let Some(body) = request.body {
-        let text = content(body);
+    let key = format!("    let key = std::env::var(\"KEY\").map_err(|_| {HINT:?})?;\n");
+    let id = format!(
+        "    // {KEEP}\n    let idempotency_key = format!(\"\\\"{{}}\\\"\", uuid::Uuid::new_v4());\n"
+    );
+    let header = "        .header(\"NAME\", VALUE)\n";
+    let headers = lines(request, header, ("format!(\"", "{key}\")"), "idempotency_key");
+    let body = request.body.map_or_else(String::new, |body| {
+        let text = word(body);
         let body = if text.contains("\"#") { format!("{text:?}") } else { format!("r#\"{text}\"#") };
-        calls += &format!("        .body({body})\n");
-    }
+        format!("        .body({body})\n")
+    });
     format!(
-        "{crates}\nfn main() -> Result<(), Box<dyn std::error::Error>> {{\n{before}    let response = \
-         reqwest::blocking::Client::new()\n        .request(reqwest::Method::{}, {:?})\n{calls}        .send()?;\n    \
-         println!(\"{{}} {{}}\", response.status(), response.text()?);\n    Ok(())\n}}",
-        request.method, request.url
+        "// cargo add reqwest --features blocking\n{}fn main() -> Result<(), Box<dyn std::error::Error>> {{\n{}{}    let \
+         response = reqwest::blocking::Client::new()\n        .request(reqwest::Method::{}, {:?})\n{headers}{body}        \
+         .send()?;\n    println!(\"{{}} {{}}\", response.status(), response.text()?);\n    Ok(())\n}}",
+        when(request.is_idempotent(), "// cargo add uuid --features v4\n"),
+        when(request.has_key(), &key),
+        when(request.is_idempotent(), &id),
+        request.method,
+        request.url,
     )
 }
 
-/// Returns a body as it is sent.
-fn content(body: &Node) -> String {
-    body.as_str().map_or_else(|| json(body), str::to_owned)
+/// Returns a line for each header: `line` with its name and an expression of its value. The key is between `before` with
+/// the prefix, and `after`; `new` is the idempotency key.
+fn lines(request: &Request<'_>, line: &str, (before, after): (&str, &str), new: &str) -> String {
+    let lines = request.headers.iter().map(|(name, value)| {
+        let value = match value {
+            Header::Key(prefix) => format!("{before}{prefix}{after}"),
+            Header::New => new.to_owned(),
+            Header::Text(text) => quoted(text),
+        };
+        line.replace("NAME", name).replace("VALUE", &value)
+    });
+    lines.collect()
 }
 
-fn pretty(body: &Node) -> String {
-    serde_json::to_string_pretty(body).unwrap_or_default()
+fn when(condition: bool, text: &str) -> String {
+    if condition { text.to_owned() } else { String::new() }
 }
 
 /// Returns a word of a POSIX shell.
@@ -167,42 +131,27 @@ fn shell(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Returns a string of JSON, which is one of Python and TypeScript too.
+/// Returns a string of JSON, which is one of Python, TypeScript and Rust too.
 fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 
-/// Returns JSON as an expression of Python. Only words outside of strings differ.
+/// Returns JSON in lines as an expression of Python. A constant is the last word of its line.
 fn in_python(json: &str) -> String {
-    let mut expression = String::new();
-    let mut rest = json;
-    while let Some(quote) = rest.find('"') {
-        let end = string_end(&rest[quote..]) + quote;
-        expression += &words(&rest[..quote]);
-        expression += &rest[quote..end];
-        rest = &rest[end..];
-    }
-    expression + &words(rest)
-}
-
-fn words(json: &str) -> String {
-    json.replace("true", "True").replace("false", "False").replace("null", "None")
-}
-
-/// Returns the length of the string of JSON at the beginning of a text.
-fn string_end(text: &str) -> usize {
-    let mut is_escaped = false;
-    let end = text.bytes().skip(1).position(|byte| {
-        let is_end = byte == b'"' && !is_escaped;
-        is_escaped = byte == b'\\' && !is_escaped;
-        is_end
-    });
-    end.map_or(text.len(), |end| end + 2)
+    let line = |line: &str| {
+        let (value, comma) = line.strip_suffix(',').map_or((line, ""), |value| (value, ","));
+        let constants = [("true", "True"), ("false", "False"), ("null", "None")];
+        let mut found = constants.iter().filter_map(|(json, python)| {
+            value.strip_suffix(json).map(|before| format!("{before}{python}{comma}"))
+        });
+        found.next().unwrap_or_else(|| line.to_owned())
+    };
+    json.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a body has a number that JavaScript may round.
 fn has_large_number(body: &Node) -> bool {
-    json(body).split(|character: char| !character.is_ascii_digit()).any(|digits| digits.len() > 15)
+    word(body).split(|character: char| !character.is_ascii_digit()).any(|digits| digits.len() > 15)
 }
 
 #[cfg(test)]
@@ -211,7 +160,10 @@ mod tests {
 
     #[test]
     fn json_becomes_python() {
-        let json = r#"{"a": true, "null": ["false \" true", null, false]}"#;
-        assert_eq!(in_python(json), r#"{"a": True, "null": ["false \" true", None, False]}"#);
+        let json = "{\n  \"a\": true,\n  \"null\": [\n    \"false \\\" true\",\n    null,\n    false\n  ]\n}";
+        let python =
+            "{\n  \"a\": True,\n  \"null\": [\n    \"false \\\" true\",\n    None,\n    False\n  ]\n}";
+        assert_eq!(in_python(json), python);
+        assert_eq!(in_python("true"), "True");
     }
 }

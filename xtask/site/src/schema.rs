@@ -4,50 +4,21 @@
 use document::{Node, Value};
 use maud::{Markup, html};
 
-use crate::markdown::{self, Headings};
-use crate::spec::{Spec, anchor, component, entries, flag, items, text};
+use crate::markdown;
+use crate::spec::{Spec, anchor, entries, flag, items, json, text, word};
 
 /// The keywords that [`type_name`], [`bounds`] and [`details`] show in words. Others are shown as they are.
-const SHOWN: [&str; 32] = [
-    "$ref",
-    "type",
-    "format",
-    "description",
-    "enum",
-    "default",
-    "nullable",
-    "readOnly",
-    "writeOnly",
-    "deprecated",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "minProperties",
-    "maxProperties",
-    "properties",
-    "required",
-    "additionalProperties",
-    "items",
-    "allOf",
-    "oneOf",
-    "anyOf",
-    "not",
-    "example",
-];
+const SHOWN: &str = "$ref type format description enum default nullable readOnly writeOnly deprecated minimum maximum \
+    exclusiveMinimum exclusiveMaximum minLength maxLength pattern minItems maxItems uniqueItems minProperties \
+    maxProperties properties required additionalProperties items allOf oneOf anyOf not example";
 
-/// A keyword of parts, and the words before its list.
-const PARTS: [(&str, &str); 3] = [
+/// A keyword of one or several other schemas, and the words before them.
+const PARTS: [(&str, &str); 5] = [
+    ("additionalProperties", "Other fields:"),
     ("allOf", "All of these apply:"),
     ("oneOf", "Exactly one of these:"),
     ("anyOf", "One or more of these:"),
+    ("not", "But not:"),
 ];
 
 /// The level of properties below which they are folded.
@@ -59,109 +30,70 @@ const DEEPEST: usize = 5;
 #[derive(Clone, Copy)]
 pub(crate) struct Nesting<'n> {
     level: usize,
-    component: Option<&'n str>,
-    outer: Option<&'n Nesting<'n>>,
+    inside: &'n [&'n str],
 }
 
 impl Nesting<'_> {
     /// A body.
-    pub(crate) const BODY: Nesting<'static> = Nesting { level: 0, component: None, outer: None };
+    pub(crate) const BODY: Nesting<'static> = Nesting { level: 0, inside: &[] };
     /// The list of components, which has each of them.
-    pub(crate) const COMPONENTS: Nesting<'static> = Nesting { level: DEEPEST, component: None, outer: None };
-
-    /// Whether the properties of a component are shown here.
-    fn shows(&self, name: &str) -> bool {
-        let is_inside = std::iter::successors(Some(self), |it| it.outer).any(|it| it.component == Some(name));
-        self.level < DEEPEST && !is_inside
-    }
-}
-
-/// Returns a value as JSON in one line.
-pub(crate) fn json(node: &Node) -> String {
-    // Cannot fail: a tree has only strings as keys.
-    serde_json::to_string(node).unwrap_or_default()
-}
-
-/// Returns a value as text of an example: text as it is, anything else as indented JSON.
-pub(crate) fn sample(node: &Node) -> String {
-    match node.as_str() {
-        Some(text) => text.to_owned(),
-        None => serde_json::to_string_pretty(node).unwrap_or_default(),
-    }
+    pub(crate) const COMPONENTS: Nesting<'static> = Nesting { level: DEEPEST, inside: &[] };
 }
 
 /// Returns the type and the bounds in one line.
 pub(crate) fn summary(spec: &Spec<'_>, schema: &Node) -> Markup {
-    let target = spec.resolve(schema);
     html! {
         span.type { (type_name(spec, schema)) }
-        @for bound in bounds(target) { " " span.bound { (bound) } }
+        @for bound in bounds(spec.resolve(schema)) { " " span.bound { (bound) } }
     }
 }
 
 /// Returns the name of the type, with a link if it is a component.
 fn type_name(spec: &Spec<'_>, schema: &Node) -> Markup {
-    if let Some(name) = component(schema) {
-        let kind = text(spec.resolve(schema), "type");
-        let is_known = schema
-            .get("$ref")
-            .and_then(Node::as_str)
-            .is_some_and(|it| it.starts_with("#/components/schemas/"))
-            && spec.components("schemas").any(|(known, _)| known == name);
-        return html! {
-            @if is_known { a href={ "#" (anchor("schema", name)) } { (name) } } @else { (name) }
-            @if !kind.is_empty() { " (" (kind) ")" }
-        };
-    }
     let format = text(schema, "format");
     html! {
-        @match text(schema, "type") {
-            "" if schema.get("$ref").is_some() => { code { (text(schema, "$ref")) } }
-            "" if schema.get("properties").is_some() => "object",
-            "" if PARTS.iter().any(|(keyword, _)| schema.get(keyword).is_some()) => "see below",
-            "" => "any value",
-            "array" => { "array of " @match schema.get("items") {
-                Some(items) => (type_name(spec, items)),
-                None => "any values",
-            } }
-            kind => (kind),
+        @if let Some((name, target)) = spec.component(schema) {
+            a href={ "#" (anchor("schema", name)) } { (name) }
+            @if !text(target, "type").is_empty() { " (" (text(target, "type")) ")" }
+        } @else {
+            @match text(schema, "type") {
+                "" if schema.get("$ref").is_some() => { code { (text(schema, "$ref")) } }
+                "" if schema.get("properties").is_some() => "object",
+                "" if PARTS.iter().any(|(keyword, _)| schema.get(keyword).is_some()) => "see below",
+                "" => "any value",
+                "array" => { "array of " @match schema.get("items") {
+                    Some(items) => (type_name(spec, items)),
+                    None => "any values",
+                } }
+                kind => (kind),
+            }
+            @if !format.is_empty() { " (" (format) ")" }
         }
-        @if !format.is_empty() { " (" (format) ")" }
     }
 }
 
 /// Returns the bounds of the values of a schema, each in words.
 fn bounds(schema: &Node) -> Vec<Markup> {
     let mut bounds = Vec::new();
-    let mut add = |words: Option<String>| bounds.extend(words.map(|words| html! { (words) }));
-    let exclusive = ["exclusiveMinimum", "exclusiveMaximum"].map(|keyword| flag(schema, keyword));
-    let number = |keyword| schema.get(keyword).map(json);
-    add(match (number("minimum"), number("maximum"), exclusive) {
-        (Some(least), Some(most), [false, false]) => Some(format!("{least} to {most}")),
-        (least, most, [above, below]) => {
-            let words = [
-                least.map(|least| format!("{} {least}", if above { "more than" } else { "at least" })),
-                most.map(|most| format!("{} {most}", if below { "less than" } else { "at most" })),
-            ];
-            let words: Vec<String> = words.into_iter().flatten().collect();
-            Some(words.join(" and ")).filter(|words| !words.is_empty())
-        }
-    });
-    add(number("multipleOf").map(|step| format!("a multiple of {step}")));
+    let above = if flag(schema, "exclusiveMinimum") { "more than" } else { "at least" };
+    let below = if flag(schema, "exclusiveMaximum") { "less than" } else { "at most" };
     for (least, most, unit) in [
-        ("minLength", "maxLength", "characters"),
-        ("minItems", "maxItems", "items"),
-        ("minProperties", "maxProperties", "fields"),
+        ("minimum", "maximum", ""),
+        ("minLength", "maxLength", " characters"),
+        ("minItems", "maxItems", " items"),
+        ("minProperties", "maxProperties", " fields"),
     ] {
-        add(match (number(least), number(most)) {
-            (Some(least), Some(most)) if least == most => Some(format!("exactly {least} {unit}")),
-            (Some(least), Some(most)) => Some(format!("{least} to {most} {unit}")),
-            (Some(least), None) => Some(format!("at least {least} {unit}")),
-            (None, Some(most)) => Some(format!("at most {most} {unit}")),
-            (None, None) => None,
+        let is_inclusive = !unit.is_empty() || (above, below) == ("at least", "at most");
+        let [above, below] = if unit.is_empty() { [above, below] } else { ["at least", "at most"] };
+        bounds.push(match [least, most].map(|keyword| schema.get(keyword).map(json)) {
+            [Some(least), Some(most)] if least == most => html! { "exactly " (least) (unit) },
+            [Some(least), Some(most)] if is_inclusive => html! { (least) " to " (most) (unit) },
+            [Some(least), Some(most)] => html! { (above) " " (least) " and " (below) " " (most) },
+            [Some(least), None] => html! { (above) " " (least) (unit) },
+            [None, Some(most)] => html! { (below) " " (most) (unit) },
+            [None, None] => continue,
         });
     }
-    add(flag(schema, "uniqueItems").then(|| "no item twice".to_owned()));
     let values: Vec<&Node> = items(schema, "enum").collect();
     if !values.is_empty() {
         bounds.push(html! {
@@ -171,43 +103,31 @@ fn bounds(schema: &Node) -> Vec<Markup> {
             }
         });
     }
-    if let Some(pattern) = schema.get("pattern") {
-        bounds.push(html! { "pattern " code { (word(pattern)) } });
-    }
-    if let Some(default) = schema.get("default") {
-        bounds.push(html! { "default " code { (word(default)) } });
+    for keyword in ["pattern", "default"] {
+        bounds.extend(schema.get(keyword).map(|value| html! { (keyword) " " code { (word(value)) } }));
     }
     for (keyword, words) in [
+        ("uniqueItems", "no item twice"),
         ("nullable", "may be null"),
         ("readOnly", "only in responses"),
         ("writeOnly", "only in requests"),
         ("deprecated", "deprecated"),
     ] {
-        if flag(schema, keyword) {
-            bounds.push(html! { (words) });
-        }
+        bounds.extend(flag(schema, keyword).then(|| html! { (words) }));
     }
     bounds
-}
-
-/// Returns text without quotes, and any other value as JSON.
-fn word(value: &Node) -> String {
-    value.as_str().map_or_else(|| json(value), str::to_owned)
 }
 
 /// Returns what a line cannot show: properties, parts and items without a name, and other keywords.
 pub(crate) fn details(spec: &Spec<'_>, schema: &Node, at: Nesting<'_>) -> Markup {
     if schema.get("$ref").is_some() {
-        return match component(schema).filter(|name| at.shows(name)) {
-            // The target of a chain that leads nowhere is a reference itself.
-            Some(name) if spec.resolve(schema).get("$ref").is_none() => {
-                let inside = Nesting { component: Some(name), outer: Some(&at), ..at };
-                details(spec, spec.resolve(schema), inside)
+        return match shown(spec, schema, at) {
+            Some((name, target)) => {
+                details(spec, target, Nesting { inside: &[at.inside, &[name]].concat(), ..at })
             }
-            _ => html! {},
+            None => html! {},
         };
     }
-    let at = Nesting { outer: Some(&at), component: None, level: at.level };
     let properties: Vec<_> = entries(schema, "properties").collect();
     let required: Vec<&str> = items(schema, "required").filter_map(Node::as_str).collect();
     let undescribed = required.iter().filter(|name| properties.iter().all(|(known, _)| known != *name));
@@ -218,31 +138,36 @@ pub(crate) fn details(spec: &Spec<'_>, schema: &Node, at: Nesting<'_>) -> Markup
                 ul.fields {
                     @for (name, property) in &properties {
                         @let required = required.contains(name).then_some("required");
-                        li { (field(spec, name, property, property, "", required, below)) }
+                        li { (field(spec, name, property, "", required, below)) }
                     }
                 }
             };
             @if (FOLDED..DEEPEST).contains(&at.level) { details { summary { "Fields" } (fields) } } @else { (fields) }
         }
         @for name in undescribed { p { "The field " code { (name) } " is required." } }
-        @match schema.get("additionalProperties").map(|node| (&node.value, node)) {
-            Some((Value::Bool(false), _)) => { p.bound { "No other fields." } }
-            Some((Value::Mapping(_), other)) => {
-                p { "Other fields: " (summary(spec, other)) }
-                (nested(spec, other, at))
-            }
-            _ => {}
+        @if let Some(items) = schema.get("items") {
+            // The list's own line has their type.
+            @if !bounds(spec.resolve(items)).is_empty() { p { "Each item: " (summary(spec, items)) } }
+            (nested(spec, items, at))
         }
-        @if let Some(items) = schema.get("items") { (element(spec, items, at)) }
         @for (keyword, words) in PARTS {
-            @if schema.get(keyword).is_some() {
-                p { (words) }
-                ul.fields { @for part in items(schema, keyword) { li { (part_of(spec, part, at)) } } }
+            @match schema.get(keyword).map(|parts| (&parts.value, parts)) {
+                Some((Value::Bool(false), _)) => { p.bound { "No other fields." } }
+                Some((Value::Mapping(_), part)) => { p { (words) } ul.fields { li { (part_of(spec, part, at)) } } }
+                Some((Value::Sequence(_), parts)) => {
+                    p { (words) }
+                    ul.fields { @for part in parts.items() { li { (part_of(spec, part, at)) } } }
+                }
+                _ => {}
             }
         }
-        @if let Some(not) = schema.get("not") { p { "But not:" } ul.fields { li { (part_of(spec, not, at)) } } }
-        (others(schema, &SHOWN))
+        (others(schema, SHOWN))
     }
+}
+
+/// Returns the name and the target of a reference to a component whose properties are shown here.
+fn shown<'a>(spec: &Spec<'a>, schema: &'a Node, at: Nesting<'_>) -> Option<(&'a str, &'a Node)> {
+    spec.component(schema).filter(|(name, _)| at.level < DEEPEST && !at.inside.contains(name))
 }
 
 /// Returns the line and the details of the schema of a body.
@@ -254,55 +179,46 @@ fn part_of(spec: &Spec<'_>, schema: &Node, at: Nesting<'_>) -> Markup {
     html! { (summary(spec, schema)) (nested(spec, schema, at)) }
 }
 
-/// Returns the bounds and the details of the items of a list. The list's own line has their type.
-fn element(spec: &Spec<'_>, items: &Node, at: Nesting<'_>) -> Markup {
-    let has_bounds = !bounds(spec.resolve(items)).is_empty();
-    html! {
-        @if has_bounds { p { "Each item: " (summary(spec, items)) } }
-        (nested(spec, items, at))
-    }
-}
-
 /// Returns the description and the details of a schema in another one.
 fn nested(spec: &Spec<'_>, schema: &Node, at: Nesting<'_>) -> Markup {
-    let is_shown = schema.get("$ref").is_none() || component(schema).is_some_and(|name| at.shows(name));
+    let described =
+        if schema.get("$ref").is_none() { Some(schema) } else { shown(spec, schema, at).map(|it| it.1) };
     html! {
-        @if is_shown { (markdown::block(text(spec.resolve(schema), "description"), Headings::Bold)) }
+        @if let Some(schema) = described { (markdown::block(text(schema, "description"))) }
         (details(spec, schema, at))
     }
 }
 
-/// Returns a named value: a property, a parameter or a header. `owner` has the description, the example and the mark of
-/// deprecation, `schema` the type. `place` says where it is sent.
+/// Returns a named value: a property, a parameter or a header. A parameter or a header has its type in `schema` or in the
+/// first media type of `content`. `place` says where it is sent.
 pub(crate) fn field(
     spec: &Spec<'_>,
     name: &str,
     owner: &Node,
-    schema: &Node,
     place: &str,
     required: Option<&str>,
     at: Nesting<'_>,
 ) -> Markup {
     let described = spec.resolve(owner);
-    let is_property = std::ptr::eq(owner, schema);
+    let own = owner.get("schema").or_else(|| entries(owner, "content").next()?.1.get("schema"));
+    let schema = own.unwrap_or(owner);
     html! {
         div.head {
             code.name { (name) } " " (summary(spec, schema))
             @if !place.is_empty() { " " span.bound { "in " (place) } }
             @if let Some(required) = required { " " strong.required { (required) } }
-            @if flag(described, "deprecated") && !is_property { " " strong.deprecated { "deprecated" } }
+            @if flag(described, "deprecated") && own.is_some() { " " strong.deprecated { "deprecated" } }
         }
-        (markdown::block(text(described, "description"), Headings::Bold))
-        @if let Some(example) = described.get("example") { p.example { "Example: " code { (word(example)) } } }
-        @if !is_property && !std::ptr::eq(described, spec.resolve(schema)) && component(schema).is_none() {
-            (markdown::block(text(schema, "description"), Headings::Bold))
-        }
+        (markdown::block(text(described, "description")))
+        @for (title, example) in spec.examples(described) { p.example { (title) ": " code { (word(example)) } } }
+        @if let Some(own) = own { (markdown::block(text(own, "description"))) }
         (details(spec, schema, at))
     }
 }
 
 /// Returns the keywords of a node that are not in `shown`, as they are.
-pub(crate) fn others(node: &Node, shown: &[&str]) -> Markup {
-    let rest = node.entries().iter().filter(|entry| !shown.contains(&&*entry.key));
+pub(crate) fn others(node: &Node, shown: &str) -> Markup {
+    let is_shown = |keyword: &str| shown.split_whitespace().any(|known| known == keyword);
+    let rest = node.entries().iter().filter(|entry| !is_shown(&entry.key));
     html! { @for entry in rest { p.other { code { (entry.key) ": " (json(&entry.value)) } } } }
 }

@@ -1,8 +1,16 @@
 //! The files that the pages are built from.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::{fs, io};
+
+/// The working document. Paths are relative to the root of the repository.
+pub const DOCUMENT: &str = "openapi/animal-store.yaml";
+/// The directory of the releases.
+pub const RELEASED: &str = "openapi/released";
+/// The instructions for clients.
+pub const CLIENTS: &str = "openapi/clients.md";
+/// The directory of the example programs.
+pub const EXAMPLES: &str = "openapi/examples";
 
 /// The working document, the released documents, the instructions for clients, and example programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,6 +19,8 @@ pub struct Sources {
     pub working: String,
     /// The releases, the newest first.
     pub released: Vec<Released>,
+    /// The SHA-256 checksums of the files of releases, as sha256sum prints them.
+    pub sums: String,
     /// The instructions for clients, in Markdown, whose placeholders are replaced: `https://SITE` by the URL of the site,
     /// `https://HOST/v1` by the URL of the first server of the document, and `VERSION` by the newest version.
     pub clients: String,
@@ -25,78 +35,62 @@ pub struct Released {
     pub version: String,
     /// The document in YAML.
     pub yaml: String,
+    /// The document in JSON.
+    pub json: String,
     /// The changes, as [`document::release::Release`] in JSON.
     pub changes: String,
-    /// The names of its files, each with its SHA-256 checksum in hexadecimal digits.
-    pub files: Vec<(String, String)>,
+}
+
+impl Released {
+    /// The files of the release by their names.
+    pub(crate) fn files(&self) -> [(String, &str); 3] {
+        let file = |(extension, text)| (format!("{}.{extension}", self.version), text);
+        [("yaml", &*self.yaml), ("json", &self.json), ("changes.json", &self.changes)].map(file)
+    }
 }
 
 impl Sources {
-    /// Reads `animal-store.yaml` or another document, the directory of its releases, the instructions for clients, and the
-    /// directory `examples` beside these.
+    /// Reads the files of the repository at `root`.
     ///
     /// # Errors
     /// A message with the path of the file that cannot be read.
-    pub fn read(document: &Path, released: &Path, clients: &Path) -> Result<Self, String> {
+    pub fn read(root: &Path) -> Result<Self, String> {
+        let (directory, examples) = (root.join(RELEASED), root.join(EXAMPLES));
+        let files = names(&directory)?;
+        let mut versions: Vec<&str> = files.iter().filter_map(|name| name.strip_suffix(".yaml")).collect();
+        versions.sort_by_cached_key(|version| std::cmp::Reverse(numbers(version)));
+        let release = |version: &&str| {
+            let text = |extension: &str| text(&directory.join(format!("{version}.{extension}")));
+            let (yaml, json, changes) = (text("yaml")?, text("json")?, text("changes.json")?);
+            Ok(Released { version: (*version).to_owned(), yaml, json, changes })
+        };
+        let example = |name: String| text(&examples.join(&name)).map(|content| (name, content));
         Ok(Self {
-            working: text(document)?,
-            released: releases(released)?,
-            clients: text(clients)?,
-            examples: examples(&clients.with_file_name("examples"))?,
+            working: text(&root.join(DOCUMENT))?,
+            released: versions.iter().map(release).collect::<Result<_, String>>()?,
+            sums: if versions.is_empty() { String::new() } else { text(&directory.join("SHA256SUMS"))? },
+            clients: text(&root.join(CLIENTS))?,
+            examples: names(&examples)?.into_iter().map(example).collect::<Result<_, _>>()?,
         })
     }
 }
 
-/// Reads the files in a directory, in the order of their names. There are none if the directory does not exist.
-fn examples(directory: &Path) -> Result<Vec<(String, String)>, String> {
-    let mut examples = Vec::new();
-    for name in names(directory)? {
-        let content = text(&directory.join(&name))?;
-        examples.push((name, content));
-    }
-    examples.sort();
-    Ok(examples)
+/// Returns the checksum of a file from the lines of sha256sum, or nothing.
+pub(crate) fn sum<'s>(sums: &'s str, file: &str) -> &'s str {
+    let mut lines = sums.lines().filter_map(|line| line.split_once("  "));
+    lines.find(|(_, name)| *name == file).map_or("", |(sum, _)| sum)
 }
 
-/// Reads the releases in a directory, the newest first. There are none if the directory does not exist.
-fn releases(directory: &Path) -> Result<Vec<Released>, String> {
-    let names = names(directory)?;
-    let mut versions: Vec<String> =
-        names.iter().filter_map(|name| name.strip_suffix(".yaml")).map(str::to_owned).collect();
-    versions.sort_by_cached_key(|version| std::cmp::Reverse(numbers(version)));
-    if versions.is_empty() {
-        return Ok(Vec::new());
-    }
-    let sums = text(&directory.join("SHA256SUMS"))?;
-    let sums: HashMap<&str, &str> =
-        sums.lines().filter_map(|line| line.split_once("  ")).map(|(sum, name)| (name, sum)).collect();
-    let read = |version: String| {
-        let files = ["yaml", "json", "changes.json"].map(|extension| format!("{version}.{extension}"));
-        let files = files.map(|name| {
-            let sum = sums.get(&*name).copied().unwrap_or_default().to_owned();
-            (name, sum)
-        });
-        Ok(Released {
-            yaml: text(&directory.join(&files[0].0))?,
-            changes: text(&directory.join(&files[2].0))?,
-            files: files.into(),
-            version,
-        })
-    };
-    versions.into_iter().map(read).collect()
-}
-
-/// Returns the names of the files in a directory. There are none if it does not exist.
+/// Returns the names of the files in a directory, sorted. There are none if it does not exist.
 fn names(directory: &Path) -> Result<Vec<String>, String> {
-    let failed = |error: io::Error| format!("{}: {error}", directory.display());
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(failed)?,
+        entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
     };
-    let name = |entry: io::Result<fs::DirEntry>| {
-        entry.map(|entry| entry.file_name().into_string().unwrap_or_default())
-    };
-    entries.map(name).collect::<io::Result<_>>().map_err(failed)
+    let entries = entries.map_err(|error| format!("{}: {error}", directory.display()))?;
+    let mut names: Vec<String> = entries.iter().filter_map(|it| it.file_name().into_string().ok()).collect();
+    names.sort();
+    Ok(names)
 }
 
 /// Returns the numbers of a version, by which versions are compared.

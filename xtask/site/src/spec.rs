@@ -46,9 +46,23 @@ pub(crate) fn items<'a>(node: &'a Node, keyword: &str) -> impl Iterator<Item = &
     node.get(keyword).map(Node::items).unwrap_or_default().iter()
 }
 
-/// Returns the name of the component that a reference leads to.
-pub(crate) fn component(node: &Node) -> Option<&str> {
-    node.get("$ref")?.as_str()?.strip_prefix("#/components/")?.split_once('/').map(|(_, name)| name)
+/// Returns a value as JSON in one line.
+pub(crate) fn json(node: &Node) -> String {
+    // Cannot fail: a tree has only strings as keys.
+    serde_json::to_string(node).unwrap_or_default()
+}
+
+/// Returns text without quotes, and any other value as JSON in one line.
+pub(crate) fn word(value: &Node) -> String {
+    value.as_str().map_or_else(|| json(value), str::to_owned)
+}
+
+/// Returns text without quotes, and any other value as indented JSON.
+pub(crate) fn sample(node: &Node) -> String {
+    match node.as_str() {
+        Some(text) => text.to_owned(),
+        None => serde_json::to_string_pretty(node).unwrap_or_default(),
+    }
 }
 
 impl<'a> Spec<'a> {
@@ -62,17 +76,24 @@ impl<'a> Spec<'a> {
         chain.by_ref().take(MAX_REFERENCES).last().unwrap_or(node)
     }
 
+    /// Returns the name and the target of a reference to a schema of the components.
+    pub(crate) fn component(&self, node: &'a Node) -> Option<(&'a str, &'a Node)> {
+        let name = node.get("$ref")?.as_str()?.strip_prefix("#/components/schemas/")?;
+        let (name, _) = self.components("schemas").find(|(known, _)| *known == name)?;
+        // The target of a chain that leads nowhere is a reference itself.
+        Some((name, self.resolve(node))).filter(|(_, target)| target.get("$ref").is_none())
+    }
+
     /// The operations, in the order of the document.
     pub(crate) fn operations(&self) -> Vec<Operation<'a>> {
         // Other keys are extensions.
         let paths = entries(self.root, "paths").filter(|(path, _)| path.starts_with('/'));
-        paths.flat_map(|(path, item)| self.operations_of(path, self.resolve(item))).collect()
-    }
-
-    /// The operations of a path item.
-    pub(crate) fn operations_of(&self, path: &'a str, item: &'a Node) -> Vec<Operation<'a>> {
-        let methods = item.entries().iter().filter(|entry| METHODS.contains(&&*entry.key));
-        methods.map(|entry| Operation { method: &entry.key, path, node: &entry.value, item }).collect()
+        let operations = paths.flat_map(|(path, item)| {
+            let item = self.resolve(item);
+            let methods = item.entries().iter().filter(|entry| METHODS.contains(&&*entry.key));
+            methods.map(move |entry| Operation { method: &entry.key, path, node: &entry.value, item })
+        });
+        operations.collect()
     }
 
     /// The parameters of an operation: its own, then those of its path item that it does not override.
@@ -92,6 +113,20 @@ impl<'a> Spec<'a> {
     /// Returns the components of a kind, such as `schemas`.
     pub(crate) fn components(&self, kind: &str) -> impl Iterator<Item = (&'a str, &'a Node)> {
         self.root.get("components").into_iter().flat_map(move |components| entries(components, kind))
+    }
+
+    /// The examples of a parameter, a header, a media type or a schema, each with its title.
+    pub(crate) fn examples(&self, owner: &'a Node) -> Vec<(&'a str, &'a Node)> {
+        let named = entries(owner, "examples").map(|(name, example)| (name, self.resolve(example)));
+        let named = named.filter_map(|(name, example)| {
+            let title = Some(text(example, "summary")).filter(|summary| !summary.is_empty()).unwrap_or(name);
+            Some((title, example.get("value").or_else(|| example.get("externalValue"))?))
+        });
+        let schema = owner.get("schema").map(|schema| self.resolve(schema));
+        let own = owner
+            .get("example")
+            .or_else(|| schema.filter(|_| owner.get("examples").is_none())?.get("example"));
+        own.map(|example| ("Example", example)).into_iter().chain(named).collect()
     }
 
     /// The URLs of servers with the defaults of their variables, each with its description.

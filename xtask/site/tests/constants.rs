@@ -18,7 +18,7 @@ fn constants(since: &str, sunset: &str) -> String {
         r#"{{"openapi":"3.0.3","info":{{"version":"2.3.4","title":"Toys"}},"paths":{{"/toys/{{toyId}}":{{"get":{{"operationId":"getToy","x-deprecated-since":"{since}","x-sunset":"{sunset}","x-successor":"/toys"}}}}}}}}"#
     );
     assert_eq!(constants.json, json, "in the order of the file");
-    constants.to_rust("https://toys.invalid", "File { path: \"toys.yaml\" }")
+    constants.to_rust("File { path: \"toys.yaml\" }")
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn they_follow_the_document() {
     for part in [
         "version: \"2.3.4\"",
         "operation_id: \"getToy\", since: 1795305600, sunset: \"Thu, 02 Jan 2031 00:00:00 GMT\", successor: \"/toys\"",
-        "origin: \"https://toys.invalid\"",
+        "origin: \"https://this-service.invalid\"",
         "files: &[File { path: \"toys.yaml\" }]",
     ] {
         assert!(rust.contains(part), "{part} is not in {rust}");

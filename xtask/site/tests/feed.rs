@@ -4,15 +4,16 @@ use std::fs;
 use std::path::Path;
 
 use atom_syndication::{Entry, Feed, Text};
+use site::sources::{self, RELEASED};
 use site::{Hosting, Sources, build};
 
 const DOCUMENT: &str = "openapi: 3.0.3\ninfo: {title: \"Toys & \\u0001<b>\", version: 1.1.0}\npaths: {}\n";
 const OLD: &str = "openapi: 3.0.3\ninfo: {title: Toys, version: 1.0.0}\npaths: {}\n";
 
 /// Writes releases as `cargo xtask release` does, and reads them.
-fn sources(directory: &Path) -> Sources {
-    let released = directory.join("released");
-    fs::create_dir(&released).unwrap();
+fn read(directory: &Path) -> Sources {
+    let released = directory.join(RELEASED);
+    fs::create_dir_all(&released).unwrap();
     let mut sums = String::new();
     for (version, document, previous, digit) in
         [("1.0.0", OLD, "null", '1'), ("1.1.0", DOCUMENT, "\"1.0.0\"", '2')]
@@ -29,16 +30,15 @@ fn sources(directory: &Path) -> Sources {
         }
     }
     fs::write(released.join("SHA256SUMS"), sums).unwrap();
-    let [document, clients] = ["toys.yaml", "clients.md"].map(|name| directory.join(name));
-    fs::write(&document, DOCUMENT).unwrap();
-    fs::write(&clients, "# Clients\n").unwrap();
-    Sources::read(&document, &released, &clients).unwrap()
+    fs::write(directory.join(sources::DOCUMENT), DOCUMENT).unwrap();
+    fs::write(directory.join(sources::CLIENTS), "# Clients\n").unwrap();
+    Sources::read(directory).unwrap()
 }
 
 fn feed(url: Option<&str>) -> Feed {
     let directory = tempfile::tempdir().unwrap();
     let hosting = Hosting::Static { url: url.map(str::to_owned) };
-    let files = build(&sources(directory.path()), &hosting).unwrap();
+    let files = build(&read(directory.path()), &hosting).unwrap();
     let file = files.into_iter().find(|file| file.path == "docs/releases.atom").unwrap();
     let content = String::from_utf8(file.content).unwrap();
     Feed::read_from(content.as_bytes()).unwrap_or_else(|error| panic!("{error}: {content}"))

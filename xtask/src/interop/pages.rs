@@ -9,6 +9,7 @@ use swagger_ui_redist::SwaggerUi;
 
 use super::Context;
 use crate::site;
+use crate::workspace::empty_directory;
 
 /// Uses the pages of the service, and those that `cargo xtask site` writes, in headless Chromium. Screenshots are kept in
 /// `target/interop/screenshots`.
@@ -16,6 +17,7 @@ pub(super) fn docs(context: &Context) -> Result<String, String> {
     same_viewer(context)?;
     let [screenshots, site] = ["screenshots", "site"].map(|name| context.directory.join(name));
     fs::create_dir_all(&screenshots).map_err(in_file(&screenshots))?;
+    empty_directory(&site)?;
     site::write(&site, &site::files(&workspace(), None)?)?;
     let chromium = chromium()?;
     let mut summaries = Vec::new();

@@ -20,7 +20,7 @@ use document::Document;
 use document::finding::{Finding, Severity};
 use document::release::Release;
 use jiff::civil::Date;
-use launcher::workspace::workspace;
+use launcher::workspace::{in_file, workspace};
 use semver::Version;
 use serde::Serialize;
 
@@ -45,99 +45,78 @@ pub struct Arguments {
     pub verify: bool,
 }
 
-/// Runs the command. Returns the exit status: 0 for success, 1 for a refused release or a failed verification, 2 for a
-/// file that could not be read.
+/// Runs the command. Returns the exit status: 0 for success, 1 for a refused release or a failed verification.
 ///
 /// # Errors
 /// A message, if the code has no document.
 pub fn run(arguments: &Arguments, today: Date) -> Result<u8, String> {
     let root = workspace();
     let code = dropshot::document()?;
-    if arguments.verify {
-        return Ok(verify::run(&root, &code, today));
-    }
-    Ok(match release(&root, &code, today) {
-        Ok(version) => {
+    let problems = if arguments.verify {
+        let problems = verify::problems(&root, &code, today);
+        if problems.is_empty() {
+            println!("{RELEASED}: every release is unchanged and valid, and has the right version");
+        }
+        problems
+    } else {
+        let released = release(&root, &code, today).map(|version| {
             println!(
                 "released {version}: {RELEASED}/{version}.yaml, .json and .changes.json, {SUMS}, {CHANGELOG}"
             );
             println!("next: read the entry in {CHANGELOG}, then commit these files:");
             println!("  git add openapi && git commit -m 'Release {version} of the interface'");
             println!("  cargo xtask release --verify");
-            0
-        }
-        Err(ReleaseError { message, code }) => {
-            eprintln!("error: {message}");
-            code
-        }
-    })
-}
-
-/// The reason why nothing was released.
-#[derive(Debug)]
-pub struct ReleaseError {
-    /// What is wrong, and the command that shows all problems.
-    pub message: String,
-    /// The exit status: 1 for a document that cannot be released, 2 for files that cannot be read or written.
-    pub code: u8,
-}
-
-fn rejected(message: impl Into<String>) -> ReleaseError {
-    ReleaseError { message: message.into(), code: 1 }
-}
-
-fn unusable(path: &Path) -> impl Fn(io::Error) -> ReleaseError + '_ {
-    move |error| ReleaseError { message: format!("{}: {error}", path.display()), code: 2 }
+        });
+        Vec::from_iter(released.err())
+    };
+    for problem in &problems {
+        eprintln!("error: {problem}");
+    }
+    Ok(u8::from(!problems.is_empty()))
 }
 
 /// Releases the document of the workspace at `root`. `code` is the document of the code.
 ///
 /// # Errors
-/// [`ReleaseError`]. Nothing was written in that case.
-pub fn release(root: &Path, code: &Document, date: Date) -> Result<Version, ReleaseError> {
+/// What is wrong, and the command that shows all problems. Nothing was written, unless a file could not be written.
+pub fn release(root: &Path, code: &Document, date: Date) -> Result<Version, String> {
     let document = load(&root.join(SPEC))?;
     let config = config(root)?;
-    let version = document_version(&document).map_err(rejected)?;
+    let version = document_version(&document)?;
     let directory = root.join(RELEASED);
     if directory.join(format!("{version}.yaml")).exists() {
-        return Err(rejected(format!(
+        return Err(format!(
             "{version} is released already and never changes; give the document a new `info.version`"
-        )));
+        ));
     }
     clean(&document, code, &config, date)?;
-    let newest = released(&directory).map_err(unusable(&directory))?.pop_last();
+    let newest = released(&directory).map_err(in_file(&directory))?.pop_last();
     let changes = match &newest {
         None => changelog(&[], None, &version.to_string(), &date.to_string()),
         Some((before, path)) => {
             let outcome = step(&load(path)?, &document, &config, date)?;
             if version <= *before {
-                return Err(rejected(format!(
-                    "`info.version` is {version}, but {before} is released already"
-                )));
+                return Err(format!("`info.version` is {version}, but {before} is released already"));
             }
             changelog(&outcome.changes, Some(&before.to_string()), &version.to_string(), &date.to_string())
         }
     };
-    write(root, &document, &version, &changes)?;
+    write(root, &document, &version, &changes)
+        .map_err(|problem| format!("{problem}; undo what was written with git, and repeat the release"))?;
     Ok(version)
 }
 
-fn load(path: &Path) -> Result<Document, ReleaseError> {
-    Document::load(path).map_err(|unreadable| ReleaseError {
-        message: format!("{}: {}", unreadable.path, unreadable.problem),
-        code: 2,
-    })
+fn load(path: &Path) -> Result<Document, String> {
+    Document::load(path).map_err(|unreadable| format!("{}: {}", unreadable.path, unreadable.problem))
 }
 
-fn config(root: &Path) -> Result<Config, ReleaseError> {
-    Config::load(None, &root.join(SPEC)).map_err(|unusable| ReleaseError {
-        message: first(&unusable.path, &unusable.findings, "fix the configuration"),
-        code: 2,
-    })
+fn config(root: &Path) -> Result<Config, String> {
+    Config::load(None, &root.join(SPEC))
+        .map_err(|unusable| first(&unusable.path, &unusable.findings, "fix the configuration"))
 }
 
 /// Fails if the document has lint errors or does not agree with the code.
-fn clean(document: &Document, code: &Document, config: &Config, date: Date) -> Result<(), ReleaseError> {
+fn clean(document: &Document, code: &Document, config: &Config, date: Date) -> Result<(), String> {
     let checks = [
         (lint(document, config.dates(date)), "lint", "run `cargo xtask lint` for all of them"),
         (drift::compare(document, code, Help::default()), "drift", "run `cargo xtask check` for all of them"),
@@ -145,7 +124,7 @@ fn clean(document: &Document, code: &Document, config: &Config, date: Date) -> R
     for (findings, family, command) in checks {
         let errors = errors(config, findings, family);
         if !errors.is_empty() {
-            return Err(rejected(first(&document.path, &errors, command)));
+            return Err(first(&document.path, &errors, command));
         }
     }
     Ok(())
@@ -163,13 +142,13 @@ pub(crate) fn errors(config: &Config, findings: Vec<Finding>, family: &str) -> V
 
 /// Compares a document with the previous release. Fails if the version is too low for the changes, or if some changes
 /// could not be compared.
-fn step(base: &Document, document: &Document, config: &Config, date: Date) -> Result<Outcome, ReleaseError> {
+fn step(base: &Document, document: &Document, config: &Config, date: Date) -> Result<Outcome, String> {
     let outcome = Outcome::of(base, document, config, date);
     let errors: Vec<_> = outcome.refusals().map(|change| change.finding()).collect();
     if errors.is_empty() {
         return Ok(outcome);
     }
-    Err(rejected(first(&document.path, &errors, "run `cargo xtask breaking` for all of them")))
+    Err(first(&document.path, &errors, "run `cargo xtask breaking` for all of them"))
 }
 
 /// Formats the first of some findings, with the number of the others.
@@ -183,18 +162,20 @@ fn first(path: &str, findings: &[Finding], command: &str) -> String {
     format!("{path}:{line}: {}: {}{more}; {command}", first.rule, first.message.trim_end_matches('.'))
 }
 
-fn write(root: &Path, document: &Document, version: &Version, changes: &Release) -> Result<(), ReleaseError> {
+fn write(root: &Path, document: &Document, version: &Version, changes: &Release) -> Result<(), String> {
     let directory = root.join(RELEASED);
-    fs::create_dir_all(&directory).map_err(unusable(&directory))?;
-    let contents = [
-        (format!("{version}.yaml"), document.text.clone()),
-        (format!("{version}.json"), json(&document.root)),
-        (changes_file(version), json(changes)),
-    ];
+    fs::create_dir_all(&directory).map_err(in_file(&directory))?;
+    let written = |path: PathBuf, content: &str| fs::write(&path, content).map_err(in_file(&path));
     let mut sums = read_or_empty(&directory.join(SUMS))?;
-    for (name, content) in &contents {
+    for (name, content) in [
+        (format!("{version}.yaml"), &document.text),
+        (format!("{version}.json"), &json(&document.root)),
+        (changes_file(version), &json(changes)),
+    ] {
         sums += &format!("{}  {name}\n", verify::sum(content.as_bytes()));
+        written(directory.join(name), content)?;
     }
+    written(directory.join(SUMS), &sums)?;
     let before = read_or_empty(&root.join(CHANGELOG))?;
     // Text before the first entry stays as it is: it may be edited, or come from an older version of this program.
     let (preface, older) = match before.find("\n## ") {
@@ -203,28 +184,13 @@ fn write(root: &Path, document: &Document, version: &Version, changes: &Release)
         None => (&*before, ""),
     };
     let changelog = format!("{preface}\n{}\n{older}", changes.to_markdown().trim_end());
-    let [document, others @ ..] = contents.map(|(name, content)| (directory.join(name), content));
-    let lists = [(directory.join(SUMS), sums), (root.join(CHANGELOG), changelog)];
-    replace(others.into_iter().chain(lists).chain([document]))
+    written(root.join(CHANGELOG), &changelog)
 }
 
-/// Writes all files beside their places before it renames the first, so that a write that fails leaves no part of a
-/// release. The document is the last of them: until then, its version is not released.
-fn replace(files: impl Iterator<Item = (PathBuf, String)>) -> Result<(), ReleaseError> {
-    let mut written = Vec::new();
-    for (path, content) in files {
-        let mut beside = path.clone().into_os_string();
-        beside.push(".new");
-        fs::write(&beside, content).map_err(unusable(&path))?;
-        written.push((beside, path));
-    }
-    written.iter().try_for_each(|(beside, path)| fs::rename(beside, path).map_err(unusable(path)))
-}
-
-fn read_or_empty(path: &Path) -> Result<String, ReleaseError> {
+fn read_or_empty(path: &Path) -> Result<String, String> {
     match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        read => read.map_err(unusable(path)),
+        read => read.map_err(in_file(path)),
     }
 }
 

@@ -10,7 +10,7 @@ use document::Document;
 use document::release::Release;
 use jiff::civil::{Date, date};
 use tempfile::TempDir;
-use xtask::release::{ReleaseError, release, verify};
+use xtask::release::{release, verify};
 use xtask::workspace::{RELEASED, SPEC};
 
 const DAY: Date = date(2026, 11, 21);
@@ -53,7 +53,7 @@ fn code(edits: &[(&str, &str)]) -> Document {
     Document::parse("the code", &text).unwrap()
 }
 
-fn release_on(root: &Path, date: Date) -> Result<String, ReleaseError> {
+fn release_on(root: &Path, date: Date) -> Result<String, String> {
     release(root, &code(&[]), date).map(|version| version.to_string())
 }
 
@@ -98,21 +98,20 @@ fn a_released_version_is_not_released_again() {
     release_on(&root, DAY).unwrap();
     edit(&root, SPEC, "List books", "List all books");
     let error = release_on(&root, DAY).unwrap_err();
-    assert_eq!(error.code, 1);
-    assert!(error.message.contains("1.0.0 is released already"), "{}", error.message);
+    assert!(error.contains("1.0.0 is released already"), "{error}");
 }
 
 #[test]
 fn a_release_that_failed_can_be_repeated() {
-    for obstacle in ["openapi/CHANGELOG.md", "openapi/CHANGELOG.md.new"] {
-        let (_kept, root) = workspace();
-        fs::create_dir(root.join(obstacle)).unwrap();
-        let error = release_on(&root, DAY).unwrap_err();
-        assert!(error.message.contains("CHANGELOG.md"), "{}", error.message);
-        fs::remove_dir(root.join(obstacle)).unwrap();
-        assert_eq!(release_on(&root, DAY).unwrap(), "1.0.0");
-        assert_eq!(problems(&root), Vec::<String>::new());
-    }
+    let (_kept, root) = workspace();
+    let obstacle = root.join("openapi/CHANGELOG.md");
+    fs::create_dir(&obstacle).unwrap();
+    let error = release_on(&root, DAY).unwrap_err();
+    assert!(error.contains("CHANGELOG.md") && error.contains("undo what was written with git"), "{error}");
+    fs::remove_dir(obstacle).unwrap();
+    git(&root, &["clean", "--quiet", "-d", "--force", "openapi"]);
+    assert_eq!(release_on(&root, DAY).unwrap(), "1.0.0");
+    assert_eq!(problems(&root), Vec::<String>::new());
 }
 
 #[test]
@@ -124,7 +123,7 @@ fn a_version_too_low_for_its_changes_is_an_error_and_nothing_is_written() {
     let before = released(&root, "SHA256SUMS");
     let follows = code(&[("\"maximum\": 100", "\"maximum\": 50")]);
     let error = release(&root, &follows, DAY).unwrap_err();
-    assert!(error.message.contains("must be 2.0.0"), "{}", error.message);
+    assert!(error.contains("must be 2.0.0"), "{error}");
     assert_eq!(released(&root, "SHA256SUMS"), before);
     assert!(!root.join(RELEASED).join("1.0.1.yaml").exists());
 }
@@ -213,7 +212,7 @@ fn a_release_changed_together_with_its_checksum_is_found_in_the_history() {
     release_on(&root, DAY).unwrap();
     commit(&root, "Release again");
     let found = problems(&root).join("\n");
-    assert!(found.contains("1.0.0.yaml was changed in commit"), "{found}");
+    assert!(found.contains("1.0.0.yaml was changed in a commit"), "{found}");
 }
 
 #[test]
@@ -241,8 +240,7 @@ fn is_not_released(document: (&str, &str), code_edit: Option<(&str, &str)>, mess
     edit(&root, SPEC, document.0, document.1);
     let code = code(code_edit.as_slice());
     let error = release(&root, &code, DAY).unwrap_err();
-    assert_eq!(error.code, 1, "{}", error.message);
-    assert!(error.message.contains(message), "{}", error.message);
+    assert!(error.contains(message), "{error}");
     assert!(!root.join(RELEASED).exists());
 }
 
@@ -272,7 +270,7 @@ fn a_document_that_cannot_be_compared_is_not_released() {
         .unwrap();
     edit(&root, SPEC, "  version: 1.0.0", "  version: 1.1.0");
     let error = release_on(&root, DAY).unwrap_err();
-    assert!(error.message.contains("not-understood"), "{}", error.message);
+    assert!(error.contains("not-understood"), "{error}");
     let found = problems(&root).join("\n");
     assert!(found.contains("it must not have been released"), "{found}");
 }
@@ -292,8 +290,8 @@ fn the_newest_release_must_agree_with_the_code() {
 fn an_unreadable_document_or_one_without_a_version_is_not_released() {
     let (_kept, root) = workspace();
     edit(&root, SPEC, "  version: 1.0.0", "  version: soon");
-    assert!(release_on(&root, DAY).unwrap_err().message.contains("MAJOR.MINOR.PATCH"));
+    assert!(release_on(&root, DAY).unwrap_err().contains("MAJOR.MINOR.PATCH"));
     fs::write(root.join(SPEC), "a: [").unwrap();
-    assert_eq!(release_on(&root, DAY).unwrap_err().code, 2);
+    assert!(release_on(&root, DAY).unwrap_err().contains("line 1"));
     assert!(!root.join(RELEASED).exists());
 }

@@ -12,25 +12,6 @@ use flate2::write::{DeflateEncoder, GzEncoder};
 /// Higher levels take 10 to 20 times as long, and make the largest file smaller by a tenth.
 const BROTLI_LEVEL: i32 = 9;
 
-/// Returns the files of a directory of releases.
-///
-/// # Errors
-/// The directory or a file cannot be read.
-pub(super) fn releases(directory: &Path) -> io::Result<Vec<File>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let name = entry?.file_name().into_string().unwrap_or_default();
-        let is_document = [".yaml", ".json"].iter().any(|extension| name.ends_with(extension));
-        // The list of checksums grows with each release.
-        if is_document || name.ends_with("SUMS") {
-            let content = fs::read(directory.join(&name))?;
-            files.push(File { path: format!("openapi/{name}"), content, is_immutable: is_document });
-        }
-    }
-    files.sort_by(|one, other| one.path.cmp(&other.path));
-    Ok(files)
-}
-
 /// Writes a file and its compressed contents to the output directory. Returns the expression of the type `File` of
 /// `src/document.rs`.
 ///

@@ -7,14 +7,10 @@ use std::path::Path;
 use std::{fs, io};
 
 pub use self::constants::Constants;
-use crate::{File, Hosting, ORIGIN, Sources, build};
+pub use crate::sources::DOCUMENT;
+use crate::sources::{CLIENTS, EXAMPLES, RELEASED};
+use crate::{Hosting, Sources, build};
 
-/// The document. Paths are relative to the root of the repository.
-pub const DOCUMENT: &str = "openapi/animal-store.yaml";
-const RELEASED: &str = "openapi/released";
-const CLIENTS: &str = "openapi/clients.md";
-/// Beside the instructions; [`Sources::read`] reads both.
-const EXAMPLES: &str = "openapi/examples";
 /// What is read.
 pub const INPUTS: [&str; 4] = [DOCUMENT, RELEASED, CLIENTS, EXAMPLES];
 
@@ -26,16 +22,12 @@ pub const INPUTS: [&str; 4] = [DOCUMENT, RELEASED, CLIENTS, EXAMPLES];
 /// A file cannot be read or written.
 pub fn write(output: &Path) -> io::Result<Result<String, String>> {
     let text = fs::read_to_string(DOCUMENT).map_err(|error| error.to_string());
-    let read = text.and_then(|text| Ok((Constants::read(&text)?, text)));
-    let sources = Sources::read(Path::new(DOCUMENT), Path::new(RELEASED), Path::new(CLIENTS));
-    let pages = sources.and_then(|sources| build(&sources, &Hosting::Service));
-    let expression = match (&read, pages) {
-        (Ok((constants, text)), Ok(pages)) => {
-            let own = [("openapi.yaml", text), ("openapi.json", &constants.json)];
-            let own = own.map(|(path, content)| File::text(path, content.clone()));
-            let all = own.into_iter().chain(files::releases(Path::new(RELEASED))?).chain(pages);
-            let all: io::Result<String> = all.map(|file| files::write(output, &file)).collect();
-            constants.to_rust(ORIGIN, &all?)
+    let read = text.and_then(|text| Constants::read(&text));
+    let files = Sources::read(Path::new("")).and_then(|sources| build(&sources, &Hosting::Service));
+    let expression = match (&read, files) {
+        (Ok(constants), Ok(files)) => {
+            let files: io::Result<String> = files.iter().map(|file| files::write(output, file)).collect();
+            constants.to_rust(&files?)
         }
         (Err(problem), _) => {
             format!("Err({:?})", format!("{DOCUMENT}: {problem}; run `cargo xtask check`"))
@@ -43,5 +35,5 @@ pub fn write(output: &Path) -> io::Result<Result<String, String>> {
         (_, Err(problem)) => format!("Err({:?})", format!("{problem}; run `cargo xtask release --verify`")),
     };
     fs::write(output.join("document.rs"), expression)?;
-    Ok(read.map(|(constants, _)| constants.json))
+    Ok(read.map(|constants| constants.json))
 }
