@@ -199,7 +199,7 @@ fn a_save_reports_drift_in_both_files() {
     let (maximum, _) = place(&edited, "maximum: 50");
     assert_eq!(drift["range"]["start"]["line"], json!(maximum - 1));
     let code = &drift["relatedInformation"][0]["location"];
-    let (line, _) = place(LIST, "maximum: Some(Self::MAX.into())");
+    let (line, _) = place(LIST, "    limit: Limit");
     assert_eq!(
         (&code["uri"], &code["range"]["start"]["line"]),
         (&json!(session.uri(list)), &json!(line - 1))

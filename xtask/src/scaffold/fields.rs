@@ -4,11 +4,10 @@ use std::collections::HashSet;
 
 use document::openapi::{Additional, Schema};
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::ext::IdentExt;
 
 use super::code::doc;
-use super::missing::component;
 use super::names;
 use super::newtype::Inner;
 use super::types::{Rust, Types, only, only_member, primitive, renamed};
@@ -88,7 +87,7 @@ pub(super) fn field_of(
             (optional.described(quote! { Nullable<#described> }), reads.unwrap_or_default())
         }
         (false, nullable, true) => {
-            let literal = literal(types, schema, of)?;
+            let literal = literal(schema, of)?;
             let literal = if nullable { quote!(Some(#literal)) } else { literal };
             let field = if nullable { optional } else { of.clone() };
             let function = types.code.free(&format!("default_{}", names::snake(name).unraw()));
@@ -106,19 +105,10 @@ pub(super) fn field_of(
 }
 
 /// Returns the `default` of a property as a Rust expression.
-fn literal(types: &Types<'_>, property: Schema<'_>, of: &Rust) -> Result<TokenStream, Unsupported> {
-    let wrong = || property.unsupported_at("default", "no Rust literal gives this `default` in the schema");
+fn literal(property: Schema<'_>, of: &Rust) -> Result<TokenStream, Unsupported> {
     let schema = only_member(property);
     let kind = &of.value;
-    let word = property.text("default");
-    let target = schema.resolved().ok_or_else(wrong)?;
-    if let Some(name) = schema.model().target(schema.id).and_then(component) {
-        let known = types.scope.named(name).filter(|known| known.is_written).ok_or_else(wrong)?;
-        let mut members = known.members.iter().filter(|_| target.has("enum"));
-        let variant = members.find(|(wire, _)| Some(wire.as_str()) == word).ok_or_else(wrong)?;
-        let variant = format_ident!("{}", variant.1);
-        return Ok(quote! { #kind::#variant });
-    }
+    schema.unsupported_if(schema.is_reference(), "default", "a reference cannot have a `default`")?;
     schema.unsupported_if(
         matches!(schema.type_name(), Some("array" | "object")),
         "default",

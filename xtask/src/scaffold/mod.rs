@@ -22,10 +22,10 @@ mod unsupported;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use document::Document;
 use document::finding::{Finding, Severity};
 use document::openapi::{Model, Operation, Schema};
 use document::rule::Findings;
+use document::{Document, Node};
 
 use crate::dropshot::source::{SchemaType, Sources};
 use code::Code;
@@ -108,7 +108,7 @@ impl Scaffold {
                 (None, Some(conflict)) => Err(operation.item().unsupported(conflict)),
                 (None, None) => operation::make(operation, &scope, Code::with_taken(taken.clone())),
             };
-            match made.and_then(|made| scaffold.operation(operation, made, sources)) {
+            match made.and_then(|made| scaffold.operation(operation, made, &code, sources)) {
                 Ok(()) => routed.push(operation.path()),
                 Err(error) => {
                     scaffold.errors.push(error.finding(&format!("The operation `{}`", operation.name())));
@@ -165,6 +165,7 @@ impl Scaffold {
         &mut self,
         operation: Operation<'_>,
         made: OperationFile,
+        code: &Model<'_>,
         sources: &Sources,
     ) -> Result<(), Unsupported> {
         let module = &made.module;
@@ -175,7 +176,10 @@ impl Scaffold {
         self.files.push((path.clone(), made.text.clone()));
         self.add(OPERATIONS, Position::Modules, format!("mod {module};"));
         self.add(OPERATIONS, Position::Registrations, format!("api.register({module}::{module})?;"));
-        for tag in operation::tags(operation).into_iter().filter(|tag| !sources.has_literal(tag)) {
+        let known = code.root().node().get("tags").map(Node::items).unwrap_or_default();
+        let is_known =
+            |tag: &str| known.iter().any(|known| known.get("name").and_then(Node::as_str) == Some(tag));
+        for tag in operation::tags(operation).into_iter().filter(|tag| !is_known(tag)) {
             self.add(OPERATIONS, Position::Tags, format!("({tag:?}.to_owned(), TagDetails::default()),"));
         }
         self.steps.extend(made.notes.iter().map(|note| format!("{path}: {note}.")));
@@ -212,18 +216,8 @@ fn type_for(
 ) -> Result<Option<SchemaType>, Unsupported> {
     let schema = missing.schema;
     let words = types::strings(schema).unwrap_or_default();
-    if let Some(known) = sources.schema(wire) {
-        let members: BTreeSet<&str> = known.members.iter().map(|(wire, _)| wire.as_str()).collect();
-        let properties = schema.properties().map(|(name, _)| name);
-        let wanted: BTreeSet<&str> = properties.chain(words.iter().copied()).collect();
-        // The fields of a type with a hand-written schema may differ.
-        return match members == wanted || members.is_empty() {
-            true => Ok(None),
-            false => {
-                Err(schema
-                    .unsupported(format!("the code has a type `{}` with different members", known.name)))
-            }
-        };
+    if sources.schema(wire).is_some() {
+        return Ok(None);
     }
     let name = names::pascal(wire).to_string();
     if !taken.insert(name.clone()) {
@@ -234,6 +228,5 @@ fn type_for(
         is_read: missing.is_read,
         // Enums always implement `Serialize`, which a `default` needs.
         is_written: missing.is_written || !words.is_empty(),
-        members: names::variants(&words),
     }))
 }

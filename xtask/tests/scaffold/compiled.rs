@@ -80,6 +80,12 @@ fn copy() -> PathBuf {
     let schemas = fs::read_to_string(to.join("src/schemas/mod.rs")).unwrap();
     let books = "\nmod book;\npub use book::{Book, BookStatus, Books, NewBook, Shelf};\n";
     fs::write(to.join("src/schemas/mod.rs"), schemas + books).unwrap();
+    // The tag that the frozen code has.
+    let operations = fs::read_to_string(to.join("src/operations/mod.rs")).unwrap();
+    let own = "(TAG.to_owned(), TagDetails::default())";
+    let both = format!("{own}, (\"books\".to_owned(), TagDetails::default())");
+    assert!(operations.contains(own));
+    fs::write(to.join("src/operations/mod.rs"), operations.replace(own, &both)).unwrap();
     to
 }
 

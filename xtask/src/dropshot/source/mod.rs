@@ -1,16 +1,14 @@
 //! Locates the Rust code that a finding contradicts.
 //!
 //! The code's document is produced by a running program and has no positions. The sources are therefore parsed, and the
-//! subject of a finding is looked up by its name in the document. Names are not resolved like in the compiler: each is
-//! expected to be unique in the service. What only the document has is located where the code would declare it.
+//! subject of a finding is looked up by its name in the document. Its location is the function of an operation, a type, a
+//! field, a variant or a constant. Names are not resolved like in the compiler: each is expected to be unique in the
+//! service. What only the document has is located where the code would declare it.
 //!
 //! The sources are read only if there are findings.
 
-mod endpoint;
 mod index;
 mod locate;
-mod reader;
-mod types;
 
 use std::path::Path;
 
@@ -18,8 +16,6 @@ use checks::report;
 use document::finding::{Finding, Location, Subject};
 
 use index::{Index, Spot};
-use reader::Reader;
-use syn::visit::Visit;
 
 /// A type of the code with a name in `components/schemas`.
 #[derive(Clone, Debug)]
@@ -30,8 +26,6 @@ pub struct SchemaType {
     pub is_read: bool,
     /// Whether responses can contain it.
     pub is_written: bool,
-    /// For an enum, its values with the names of variants; for a struct, its properties with the names of fields.
-    pub members: Vec<(String, String)>,
 }
 
 /// The sources of the service.
@@ -61,7 +55,7 @@ impl Sources {
                 continue;
             };
             let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-            Reader::new(&mut sources.index, sources.files.len()).visit_file(&parsed);
+            sources.index.add(sources.files.len(), &parsed.items);
             sources.files.push(name.clone());
             sources.shown.add(name, text);
         }
@@ -101,18 +95,12 @@ impl Sources {
             name: known.name.clone(),
             is_read: has("Deserialize"),
             is_written: has("Serialize"),
-            members: known.members.iter().map(|it| (it.wire.clone(), it.name.clone())).collect(),
         })
     }
 
     /// Returns the Rust names of all types used in requests and responses.
     pub fn type_names(&self) -> impl Iterator<Item = &str> {
         self.index.types.iter().map(|known| known.name.as_str())
-    }
-
-    /// Whether the sources contain this string literal.
-    pub fn has_literal(&self, text: &str) -> bool {
-        self.index.words.iter().any(|word| word.literal && word.text == text)
     }
 
     /// Sets the location in the code of each finding.
