@@ -2,7 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
 
 use checks::config::{Applied, Config};
 use checks::lint::check;
@@ -17,31 +16,45 @@ use lsp_types::Uri;
 
 use crate::base::Base;
 use crate::project::Project;
-use crate::tree::Tree;
+use crate::tree::{self, Read, Tree};
 
-/// A document to check.
+/// A text to read and to check.
 pub(crate) struct Job {
     /// The normal form of the URI.
     pub(crate) key: Uri,
-    /// The document.
-    pub(crate) tree: Arc<Tree>,
+    /// The path, or else the URI.
+    pub(crate) file: String,
+    /// The text.
+    pub(crate) text: String,
+}
+
+/// A step of a job.
+pub(crate) enum Step {
+    /// The text was read.
+    Read(Read),
+    /// The job has ended.
+    Checked(Checked),
 }
 
 /// The result of a check.
+#[derive(Default)]
 pub(crate) struct Checked {
-    /// The findings in the document, or the reason why it was not checked.
-    pub(crate) result: Result<Vec<Finding>, Finding>,
+    /// The findings in the document, or the reason why it was not checked. `None` if the text could not be read.
+    pub(crate) result: Option<Result<Vec<Finding>, Box<Finding>>>,
     /// The path of the configuration, and the findings in it.
     pub(crate) configuration: Option<(String, Vec<Finding>)>,
 }
 
-/// Checks documents until the server ends. A panic ends only the check of one document.
-pub(crate) fn run(project: &dyn Project, jobs: &Receiver<Job>, done: &Sender<(Uri, Option<Checked>)>) {
+/// Reads and checks texts until the server ends. A newer text does not end a job: while somebody types, there is always a
+/// newer one, and a large document would have no diagnostics. A panic ends only the job.
+pub(crate) fn run(project: &dyn Project, jobs: &Receiver<Job>, steps: &Sender<(Uri, Step)>) {
     let mut base = None;
-    for Job { key, tree } in jobs {
-        let checked = catch_unwind(AssertUnwindSafe(|| checked(project, &tree, &mut base)));
+    for Job { key, file, text } in jobs {
+        let read = catch_unwind(|| tree::read(&file, &text)).unwrap_or(Err(None));
         // Fails only while the process ends.
-        let _ = done.send((key, checked.ok()));
+        let _ = steps.send((key.clone(), Step::Read(read.clone())));
+        let checked = AssertUnwindSafe(|| read.ok().map(|tree| checked(project, &tree, &mut base)));
+        let _ = steps.send((key, Step::Checked(catch_unwind(checked).ok().flatten().unwrap_or_default())));
     }
 }
 
@@ -51,7 +64,7 @@ fn checked(project: &dyn Project, tree: &Tree, base: &mut Option<Base>) -> Check
         Ok(config) => config,
         Err(unusable) => {
             let first = unusable.findings.first().cloned().unwrap_or_default();
-            let result = Err(not_configured(&unusable.path, &first));
+            let result = Some(Err(Box::new(not_configured(&unusable.path, &first))));
             return Checked { result, configuration: Some((unusable.path, unusable.findings)) };
         }
     };
@@ -70,7 +83,7 @@ fn checked(project: &dyn Project, tree: &Tree, base: &mut Option<Base>) -> Check
         }
     }
     let configuration = Some((config.path, unused)).filter(|(path, _)| !path.is_empty());
-    Checked { result: Ok(findings), configuration }
+    Checked { result: Some(Ok(findings)), configuration }
 }
 
 /// Returns the finding in a document whose configuration cannot be used.

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use document::Span;
 use document::finding::Finding;
-use document::{Span, Unreadable, Value};
 use lsp_types::{Location, Position, Range, TextDocumentContentChangeEvent, Uri};
 
 use crate::edits::Edits;
 use crate::text::Text;
-use crate::tree::Tree;
+use crate::tree::{self, Read, Tree};
 use crate::uris;
 
 /// A document. The places of its findings are those of the newest text.
@@ -90,16 +90,26 @@ impl Document {
         (self.version, self.is_read, self.is_checked) = (version, false, false);
     }
 
-    /// Reads the newest text. While it cannot be read, the last tree and the last findings stay.
+    /// Reads the newest text, unless it was read.
     pub(crate) fn read(&mut self) {
-        if std::mem::replace(&mut self.is_read, true) {
-            return;
+        if !self.is_read {
+            let read = tree::read(&self.file(), self.text.as_str());
+            self.keep(read, Edits::default());
         }
+    }
+
+    /// Keeps the result of reading the text before these edits. While the text cannot be read, the last tree and the last
+    /// findings stay.
+    fn keep(&mut self, read: Read, since: Edits) {
+        self.is_read = since.is_empty();
         self.problem = None;
-        match Tree::read(&self.file(), self.text.as_str()) {
-            Ok(tree) => (self.tree, self.since_tree) = (Some(Arc::new(tree)), Edits::default()),
-            Err(unreadable) if is_openapi(&unreadable) => self.problem = Some((&unreadable).into()),
-            Err(_) => (self.findings, self.drift) = (Vec::new(), Vec::new()),
+        match read {
+            Ok(tree) => (self.tree, self.since_tree) = (Some(tree), since),
+            Err(Some(mut problem)) => {
+                since.apply(&mut problem);
+                self.problem = Some(*problem);
+            }
+            Err(None) => (self.findings, self.drift) = (Vec::new(), Vec::new()),
         }
     }
 
@@ -108,18 +118,22 @@ impl Document {
         self.tree.as_ref().filter(|_| self.is_read && self.since_tree.is_empty())
     }
 
-    /// Returns the tree of the newest text, to be checked.
-    pub(crate) fn begin_check(&mut self) -> Option<Arc<Tree>> {
-        self.read();
-        let tree = self.newest_tree().cloned();
-        self.since_job = tree.as_ref().map(|_| Edits::default());
-        self.is_checked = tree.is_none();
-        self.problem = self.problem.take().filter(|_| tree.is_none());
-        tree
+    /// Begins to check the newest text. Returns its file and the text.
+    pub(crate) fn begin_check(&mut self) -> (String, String) {
+        self.since_job = Some(Edits::default());
+        (self.file(), self.text.as_str().to_owned())
     }
 
-    /// Keeps the result of the check that was begun: findings, or the reason why there was no check.
-    pub(crate) fn end_check(&mut self, result: Result<Vec<Finding>, Finding>) {
+    /// Keeps what was read by the check that was begun, unless a newer text was read since.
+    pub(crate) fn set_read(&mut self, read: Read) {
+        if let Some(since) = self.since_job.clone().filter(|since| since.is_empty() || !self.is_read) {
+            self.keep(read, since);
+        }
+    }
+
+    /// Keeps the result of the check that was begun: findings, or the reason why there are none. `None` if the text could
+    /// not be read.
+    pub(crate) fn end_check(&mut self, result: Option<Result<Vec<Finding>, Box<Finding>>>) {
         let Some(edits) = self.since_job.take() else { return };
         self.is_checked = edits.is_empty();
         let moved = |mut finding: Finding| {
@@ -127,8 +141,9 @@ impl Document {
             finding
         };
         match result {
-            Ok(findings) => self.findings = findings.into_iter().map(moved).collect(),
-            Err(problem) => self.problem = self.problem.take().or_else(|| Some(moved(problem))),
+            Some(Ok(findings)) => self.findings = findings.into_iter().map(moved).collect(),
+            Some(Err(problem)) => self.problem = self.problem.take().or_else(|| Some(moved(*problem))),
+            None => {}
         }
     }
 
@@ -156,21 +171,5 @@ impl Document {
     /// Returns the location of a place in the tree.
     pub(crate) fn location(&self, span: Span) -> Location {
         Location { uri: self.uri.clone(), range: self.range(span) }
-    }
-}
-
-/// Whether a text that cannot be read is meant to be an OpenAPI document. Editors also send other YAML files.
-fn is_openapi(unreadable: &Unreadable) -> bool {
-    /// The number of lines in which the keyword is expected.
-    const FIRST_LINES: usize = 100;
-    let begins = |line: &str| {
-        let line = line.trim_start_matches(['\u{feff}', '{', ' ', '"', '\'']);
-        line.starts_with("openapi") || line.starts_with("swagger")
-    };
-    match document::read(&unreadable.text) {
-        Ok(node) => {
-            matches!(node.value, Value::Mapping(_)) && (node.get("openapi").or(node.get("swagger"))).is_some()
-        }
-        Err(_) => unreadable.text.lines().take(FIRST_LINES).any(begins),
     }
 }

@@ -1,8 +1,8 @@
 //! A language server for OpenAPI 3.0 documents (Language Server Protocol 3.17), over standard input and output.
 //!
-//! [`server`] receives messages and results. It answers requests itself, from the newest text that could be read: the
-//! edits since that text translate its places to the text in the editor ([`edits`]). A thread checks documents ([`check`]),
-//! and a [`Project`] supplies what this library does not know: a base, the code, and the command that builds it.
+//! [`server`] receives messages and results. It answers requests itself, from the last text that could be read: the edits
+//! since that text translate its places to the text in the editor ([`edits`]). A thread reads and checks documents
+//! ([`check`]), and a [`Project`] supplies what this library does not know: a base, the code, and the command that builds it.
 //!
 //! Each module imports only from modules below it in this list; `tests/layers.rs` checks that.
 //!
@@ -19,7 +19,7 @@
 //! - `diagnostics`: findings as diagnostics.
 //! - `world`: the open documents and the project.
 //! - `documents`: a document that is open in the editor.
-//! - `check`: the thread that checks documents.
+//! - `check`: the thread that reads and checks documents.
 //! - `place`: the object, key and value at an offset.
 //! - `base`: the base of the comparison.
 //! - `tree`: a document together with its model.

@@ -1,4 +1,4 @@
-//! Answers requests from the newest text.
+//! Answers requests from the open documents.
 
 use lsp_server::ErrorCode;
 use lsp_types::Uri;
@@ -19,7 +19,11 @@ pub(crate) fn answer(world: &mut World, method: &str, params: Value) -> Result<V
     let uri = params.pointer("/textDocument/uri").and_then(Value::as_str);
     let uri = uri.and_then(|uri| uri.parse::<Uri>().ok());
     if let Some(document) = uri.and_then(|uri| world.documents.get_mut(&uris::normal(&uri))) {
-        document.read();
+        // The others use the last tree, so that they do not wait for a large text.
+        let edits = [CodeActionRequest::METHOD, PrepareRenameRequest::METHOD, Rename::METHOD];
+        if document.tree.is_none() || edits.contains(&method) {
+            document.read();
+        }
     }
     let world = &*world;
     match method {

@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::background::Background;
-use crate::check::{self, Checked, Job};
+use crate::check::{self, Checked, Job, Step};
 use crate::diagnostics::{self, SOURCE};
 use crate::progress::WorkDone;
 use crate::project::{Locate, Project};
@@ -67,10 +67,10 @@ pub fn run(connection: Connection, project: Arc<dyn Project>) -> u8 {
     let Connection { sender: out, receiver } = connection;
     let (events, results) = unbounded();
     let (jobs, work) = unbounded();
-    let (done, checked) = unbounded();
+    let (steps, checked) = unbounded();
     let (sources, wanted) = unbounded::<()>();
     let project_of_checks = project.clone();
-    thread::spawn(move || check::run(&*project_of_checks, &work, &done));
+    thread::spawn(move || check::run(&*project_of_checks, &work, &steps));
     let (project_of_sources, read) = (project.clone(), events.clone());
     thread::spawn(move || {
         while wanted.recv().is_ok() {
@@ -123,11 +123,11 @@ impl Server {
         &mut self,
         messages: &Receiver<Message>,
         results: &Receiver<Event>,
-        checked: &Receiver<(Uri, Option<Checked>)>,
+        steps: &Receiver<(Uri, Step)>,
     ) {
         loop {
             // A panic ends only the step.
-            let step = select! {
+            let done = select! {
                 recv(messages) -> message => match message {
                     Ok(Message::Notification(it)) if it.method == "exit" => return,
                     Ok(message) => catch_unwind(AssertUnwindSafe(|| self.message(message))),
@@ -136,15 +136,12 @@ impl Server {
                 recv(results) -> event => catch_unwind(AssertUnwindSafe(|| {
                     event.into_iter().for_each(|event| self.event(event));
                 })),
-                recv(checked) -> checked => catch_unwind(AssertUnwindSafe(|| {
-                    checked.into_iter().for_each(|(key, checked)| self.checked(&key, checked));
+                recv(steps) -> step => catch_unwind(AssertUnwindSafe(|| {
+                    step.into_iter().for_each(|(key, step)| self.step(&key, step));
                 })),
             };
-            drop(step);
-            // Edits that follow each other are read once.
-            if messages.is_empty() {
-                drop(catch_unwind(AssertUnwindSafe(|| self.check_next())));
-            }
+            drop(done);
+            self.check_next();
         }
     }
 
@@ -201,20 +198,27 @@ impl Server {
         while !self.is_checking {
             let Some(key) = self.queue.pop_front() else { return };
             let Some(document) = self.world.documents.get_mut(&key) else { continue };
-            match document.begin_check() {
-                // Fails only while the process ends.
-                Some(tree) => self.is_checking = self.jobs.send(Job { key, tree }).is_ok(),
-                None => self.publish(Some(&key)),
-            }
+            let (file, text) = document.begin_check();
+            // Fails only while the process ends.
+            self.is_checking = self.jobs.send(Job { key, file, text }).is_ok();
         }
     }
 
-    fn checked(&mut self, key: &Uri, checked: Option<Checked>) {
-        self.is_checking = false;
-        let (Some(document), Some(checked)) = (self.world.documents.get_mut(key), checked) else { return };
-        document.end_check(checked.result);
-        document.configuration = checked.configuration;
-        self.publish(Some(key));
+    fn step(&mut self, key: &Uri, step: Step) {
+        let document = self.world.documents.get_mut(key);
+        match step {
+            Step::Read(read) => document.into_iter().for_each(|it| it.set_read(read.clone())),
+            Step::Checked(checked) => {
+                self.is_checking = false;
+                let Some(document) = document else { return };
+                let Checked { result, configuration } = checked;
+                if result.is_some() {
+                    document.configuration = configuration;
+                }
+                document.end_check(result);
+                self.publish(Some(key));
+            }
+        }
     }
 
     /// Publishes the diagnostics of each file that differ from those of the client, and those of a document that was
