@@ -236,12 +236,12 @@ fn limits_apply_per_rule_and_not_to_validity() {
 #[test]
 fn documents_that_are_not_openapi_3_0_cannot_be_read() {
     for (text, column, message) in [
-        ("openapi: 3.1.0\npaths: {}\n", 10, "this is an OpenAPI 3.1 document"),
-        ("openapi: '3.0'\n", 10, "`openapi` is `3.0`"),
-        ("openapi: 3.0.x\n", 10, "`openapi` is `3.0.x`"),
-        ("openapi: [3.0.3]\n", 10, "`openapi` is `[\"3.0.3\"]`"),
+        ("openapi: 3.1.0\npaths: {}\n", 10, "this is `openapi: 3.1.0`"),
+        ("openapi: '3.0'\n", 10, "this is `openapi: 3.0`"),
+        ("openapi: 3.0.x\n", 10, "this is `openapi: 3.0.x`"),
+        ("openapi: [3.0.3]\n", 10, "this is `openapi: [\"3.0.3\"]`"),
         ("x-openapi: 3.0.3\n", 1, "no `openapi`"),
-        ("swagger: '2.0'\ninfo: {}\n", 1, "Swagger 2.0"),
+        ("swagger: '2.0'\ninfo: {}\n", 10, "this is `swagger: 2.0`"),
         ("- openapi: 3.0.3\n", 1, "is an array"),
         ("openapi\n", 1, "is a string"),
     ] {

@@ -138,7 +138,7 @@ fn a_finding_says_its_impact_and_how_to_undo_it() {
 
 #[test]
 fn another_version_of_openapi_exits_with_2() {
-    for (version, words) in [("openapi: 3.1.0", "OpenAPI 3.1"), ("swagger: '2.0'", "Swagger 2.0")] {
+    for (version, words) in [("openapi: 3.1.0", "`openapi: 3.1.0`"), ("swagger: '2.0'", "`swagger: 2.0`")] {
         let workplace = workplace(&edited("openapi: 3.0.3", version));
         for pair in [["old.yaml", "new.yaml"], ["new.yaml", "old.yaml"]] {
             for command in ["breaking", "changelog"] {

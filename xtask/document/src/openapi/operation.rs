@@ -12,7 +12,6 @@ pub const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head
 /// A Path Item Object, under its path or the expression of a callback.
 #[derive(Clone, Copy, Debug)]
 pub struct PathItem<'a> {
-    path: &'a str,
     /// The object at the path, which may have other fields beside a reference.
     declared: Object<'a>,
     object: Object<'a>,
@@ -47,12 +46,12 @@ impl<'a> Model<'a> {
 impl<'a> PathItem<'a> {
     /// Returns the view of a path item or a reference to one. `None` if the reference has no target.
     pub fn new(declared: Object<'a>) -> Option<Self> {
-        Some(Self { path: declared.name(), declared, object: declared.resolved()? })
+        Some(Self { declared, object: declared.resolved()? })
     }
 
     /// The path template, or the expression of a callback.
     pub fn path(&self) -> &'a str {
-        self.path
+        self.declared.name()
     }
 
     /// The operations, in the order of the file: those beside a reference, then those of its target.
@@ -80,7 +79,7 @@ impl<'a> Operation<'a> {
 
     /// The path template.
     pub fn path(&self) -> &'a str {
-        self.item.path
+        self.item.path()
     }
 
     /// The method, in lower case.

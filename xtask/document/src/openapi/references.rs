@@ -1,6 +1,5 @@
 //! Resolves references. Each must lead to an object of this document, of the right kind, without cycles.
 
-use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use crate::text::Node;
@@ -11,7 +10,6 @@ use super::Kind;
 use super::model::{Id, Model, Object};
 use super::shapes::with_article;
 use crate::finding::{nearest, shortened};
-use crate::repair::Repair;
 use crate::rule::{Findings, rules};
 use crate::text::pointer;
 
@@ -56,8 +54,7 @@ pub(super) fn follow(root: &Node, model: &mut Model<'_>) {
 }
 
 pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
-    let mut external = Vec::new();
-    let (components, mut searched) = (LazyCell::new(|| components(model)), 0);
+    let (mut external, mut searched) = (Vec::new(), 0);
     for object in model.everything().filter(Object::is_reference) {
         let Some(reference) = object.text("$ref") else { continue };
         let (message, fix) = match model.target(object.id) {
@@ -75,14 +72,12 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
             }
             None => {
                 let message = format!("`{}` does not lead to an object of OpenAPI.", shortened(reference));
-                let of_kind = components.get(&object.kind()).filter(|_| searched < MAX_SEARCHES);
                 searched += 1;
-                if let Some(meant) = of_kind.and_then(|names| meant(reference, names)) {
+                if let Some(meant) = meant(reference, object).filter(|_| searched <= MAX_SEARCHES) {
                     let fix =
-                        format!("Did you mean `{}`? Else add its target to `components`.", shortened(meant));
-                    let at = object.value_spot("$ref").pointer;
+                        format!("Did you mean `{}`? Else add its target to `components`.", shortened(&meant));
                     let added = findings.add(&INVALID, object.value_spot("$ref"), message, fix);
-                    added.repair(Repair::Write { at, value: meant.into() });
+                    added.write(meant);
                     continue;
                 }
                 (message, "Correct the reference, or add its target to `components`.")
@@ -112,32 +107,20 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
 /// The number of wrong references for which a similar component is searched, because a document can have very many.
 const MAX_SEARCHES: usize = 50;
 
-/// Returns the references to all components, by their kind.
-fn components(model: &Model<'_>) -> HashMap<Kind, Vec<String>> {
-    let mut components: HashMap<Kind, Vec<String>> = HashMap::new();
-    for object in model.everything() {
-        let pointer = object.pointer();
-        if pointer.starts_with("/components/") && pointer.matches('/').count() == 3 {
-            components.entry(object.kind()).or_default().push(format!("#{pointer}"));
-        }
-    }
-    components
-}
-
-/// Returns the reference whose last part is similar to that of a wrong one, or the longest one that begins the same.
-fn meant<'c>(wrong: &str, references: &'c [String]) -> Option<&'c str> {
+/// Returns the reference to the component whose name is similar to the last part of a wrong one, or else to that with the
+/// longest name that begins the same.
+fn meant(wrong: &str, object: Object<'_>) -> Option<String> {
     const SHORTEST: usize = 4;
-    fn last(reference: &str) -> &str {
-        reference.rsplit('/').next().unwrap_or_default()
-    }
-    let name = last(wrong);
-    let near = nearest(name, references.iter().map(|it| last(it)), 2.min(name.len() / 3));
+    let name = wrong.rsplit('/').next().unwrap_or_default();
+    let components = object.model().root().child("components")?;
+    let names = || components.parts().filter(|it| it.kind() == object.kind()).map(|it| it.name());
     let begins = |known: &&str| {
         known.len().min(name.len()) >= SHORTEST && (known.starts_with(name) || name.starts_with(*known))
     };
-    let found =
-        near.or_else(|| references.iter().map(|it| last(it)).filter(begins).max_by_key(|it| it.len()))?;
-    references.iter().map(String::as_str).find(|reference| last(reference) == found)
+    let near = nearest(name, names(), 2.min(name.len() / 3));
+    let found = near.or_else(|| names().filter(begins).max_by_key(|it| it.len()))?;
+    let known = components.parts().find(|it| it.kind() == object.kind() && it.name() == found)?;
+    Some(format!("#{}", known.pointer()))
 }
 
 /// The number of references to other files that the finding lists.

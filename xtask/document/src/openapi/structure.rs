@@ -253,41 +253,35 @@ impl<'a> Walker<'a, '_> {
     /// absent keyword.
     fn is_harmless(&self, node: &Node) -> bool {
         let Some(parent) = self.parent.map(|id| self.model.object(id)) else { return false };
-        let (kind, [Step::Key(keyword), rest @ ..]) = (parent.kind(), self.steps.as_slice()) else {
-            return false;
-        };
-        let for_people = matches!(
-            kind,
-            Kind::Info
-                | Kind::Contact
-                | Kind::License
-                | Kind::Tag
-                | Kind::ExternalDocumentation
-                | Kind::Example
-        );
-        if (for_people && *keyword != "version")
-            || matches!(
-                *keyword,
-                "description" | "summary" | "title" | "example" | "examples" | "externalDocs"
-            )
-            || (kind == Kind::OpenApi && matches!(*keyword, "openapi" | "tags"))
-        {
-            // A property called `description` is an object of its own.
-            return kind.table().keywords.iter().any(|(known, ..)| known == keyword);
-        }
-        match (&node.value, kind.table().keywords.iter().find(|(known, ..)| known == keyword)) {
-            // The names of required properties belong to the object.
-            (Value::Bool(_), _) => kind == Kind::Schema && *keyword == "required" && rest.is_empty(),
-            (Value::Null, Some((_, Demand::Optional, shape))) => {
-                let is_scalar = matches!(
-                    shape,
-                    Shape::Text | Shape::Boolean | Shape::Number | Shape::Count | Shape::Uri | Shape::Word(_)
-                );
-                is_scalar && *keyword != "type"
-            }
+        let [Step::Key(keyword), rest @ ..] = self.steps.as_slice() else { return false };
+        let known = parent.kind().table().keywords.iter().find(|(known, ..)| known == keyword);
+        // A property called `description` is an object of its own.
+        let Some((_, demand, shape)) = known else {
             // The scopes of a requirement.
-            (Value::Null, None) => kind == Kind::SecurityRequirement && rest.is_empty(),
-            _ => false,
+            return parent.kind() == Kind::SecurityRequirement
+                && rest.is_empty()
+                && matches!(node.value, Value::Null);
+        };
+        match (parent.kind(), *keyword) {
+            (_, "description" | "summary" | "title" | "example" | "examples" | "externalDocs") => true,
+            (Kind::Info | Kind::Contact | Kind::License | Kind::Tag, keyword) => keyword != "version",
+            (Kind::ExternalDocumentation | Kind::Example, _) | (Kind::OpenApi, "openapi" | "tags") => true,
+            // The names of required properties belong to the object.
+            (Kind::Schema, "required") => matches!(node.value, Value::Bool(_)) && rest.is_empty(),
+            (_, keyword) => {
+                let is_object = matches!(
+                    shape,
+                    Shape::List(_)
+                        | Shape::Map(..)
+                        | Shape::Object(_)
+                        | Shape::Either(_)
+                        | Shape::SchemaOrBoolean
+                );
+                matches!(node.value, Value::Null)
+                    && *demand == Demand::Optional
+                    && !is_object
+                    && keyword != "type"
+            }
         }
     }
 

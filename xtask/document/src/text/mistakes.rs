@@ -70,10 +70,10 @@ pub(super) fn tab(text: &str, line: usize) -> Option<usize> {
     text[start..start + tab].chars().all(|before| before == ' ').then_some(start + tab)
 }
 
-/// Explains an error of the parser, which is recognised by a part of its message.
-pub(super) fn explained(info: &str) -> &'static str {
+/// Explains an error of the parser: the frequent ones, which are recognised by a part of its message.
+pub(super) fn explained(info: &str) -> String {
     let known = EXPLANATIONS.iter().find(|(part, _)| info.contains(part));
-    known.map_or("this is not valid YAML; check the indentation, quotes and brackets", |(_, text)| text)
+    known.map_or_else(|| format!("this is not valid YAML: {info}"), |(_, text)| (*text).to_owned())
 }
 
 const EXPLANATIONS: &[(&str, &str)] = &[
@@ -84,20 +84,11 @@ const EXPLANATIONS: &[(&str, &str)] = &[
     ),
     ("unknown anchor", "no anchor with this name is defined above; define it with `&name`"),
     ("'-' indicator", "expected `- ` at this indentation, as in the items above"),
-    ("sequence entries", "a list cannot begin on this line; move it to the next line"),
     ("expected key", "expected `key: value` at this indentation"),
     ("key expect", "expected `key: value`; quote the text if it is a value"),
-    ("misplaced bracket", "this bracket has no opening bracket; remove it, or quote the value"),
     ("flow sequence", "expected `,` or `]`"),
     ("flow mapping", "expected `,` or `}`"),
     ("escape", "this escape is not valid in YAML; double the backslash, or use single quotes"),
-    ("trailing content", "unexpected text after the closing quote"),
-    ("block scalar", "this block scalar is not well-formed; write `|` or `>`, and indent the text below"),
-    ("indented", "the indentation does not match the lines above"),
-    ("indentation", "the indentation does not match the lines above"),
-    ("directive", "a line that begins with `%` is a directive; remove it, or quote the value"),
-    ("anchor", "`&` and `*` must be followed by a name; quote the value"),
-    ("tag", "`!` begins a tag; quote the value"),
+    ("indent", "the indentation does not match the lines above"),
     ("character", "this character cannot begin a value; quote the value"),
-    ("plain scalar", "this text is not a plain value; quote it"),
 ];

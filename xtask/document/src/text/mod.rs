@@ -91,35 +91,23 @@ impl Document {
 
 /// Checks that the value of `openapi` is 3.0. The tables and views are for that version only.
 fn version(root: &Node) -> Result<(), Problem> {
-    let Some(openapi) = root.get("openapi") else {
-        return Err(match root.entry("swagger") {
-            Some(entry) => Problem::at(
-                entry.key_span,
-                "this is a Swagger 2.0 document, but only OpenAPI 3.0 can be read; convert it first",
-            ),
-            None => Problem::at(
-                root.span,
-                "the document has no `openapi`; begin it with `openapi: 3.0.3` if it is an OpenAPI document",
-            ),
-        });
+    let Some(entry) = root.entry("openapi").or(root.entry("swagger")) else {
+        let message =
+            "the document has no `openapi`; begin it with `openapi: 3.0.3` if it is an OpenAPI document";
+        return Err(Problem::at(root.span, message));
     };
-    let patch = openapi.as_str().and_then(|version| version.strip_prefix("3.0."));
-    if patch.is_some_and(|patch| !patch.is_empty() && patch.bytes().all(|byte| byte.is_ascii_digit())) {
+    let version = entry.value.to_json();
+    let patch = version.as_str().and_then(|version| version.strip_prefix("3.0."));
+    let is_right = patch.is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()));
+    // The check of the structure reports the number 3.0.
+    if entry.key == "openapi" && (is_right || version == 3.0) {
         return Ok(());
     }
-    let version = openapi.as_str().map_or_else(|| openapi.to_json().to_string(), str::to_owned);
-    // The check of the structure reports a number.
-    if version == "3.0" && openapi.as_str().is_none() {
-        return Ok(());
-    }
-    let message = match version.strip_prefix("3.").and_then(|rest| rest.split('.').next()) {
-        Some(minor) if minor != "0" => {
-            format!(
-                "this is an OpenAPI 3.{} document, but only OpenAPI 3.0 can be read; convert it first",
-                shortened(minor)
-            )
-        }
-        _ => format!("`openapi` is `{}`, but must be a version such as `3.0.3`", shortened(&version)),
-    };
-    Err(Problem::at(openapi.span, message))
+    let written = shortened(&version.as_str().map_or_else(|| version.to_string(), str::to_owned));
+    let message = format!(
+        "this is `{}: {written}`, but only OpenAPI 3.0 can be read; convert the document, or write a version such as \
+         `3.0.3`",
+        entry.key
+    );
+    Err(Problem::at(entry.value.span, message))
 }

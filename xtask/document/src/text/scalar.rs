@@ -1,6 +1,6 @@
 //! The values of scalars in the core schema of YAML 1.2.2, section 10.3.2.
 
-use saphyr_parser::{ScalarStyle, Tag};
+use saphyr_parser::ScalarStyle;
 use serde_json::Number;
 
 use super::tree::{Value, shortened};
@@ -8,42 +8,10 @@ use super::tree::{Value, shortened};
 /// The value of a scalar.
 ///
 /// # Errors
-/// Returns a message for a tag without a counterpart in JSON, for text that does not match its tag, and for a
-/// number that is too large for JSON readers.
-pub(super) fn value(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, String> {
-    let Some(tag) = tag else {
-        return match style {
-            ScalarStyle::Plain => plain(text),
-            _ => Ok(Value::String(text.to_owned())),
-        };
-    };
-    let name = core_tag(tag)?;
-    let value = if name == "str" { Value::String(text.to_owned()) } else { plain(text)? };
-    match (name, &value) {
-        ("str", Value::String(_))
-        | ("int" | "float", Value::Number(_))
-        | ("bool", Value::Bool(_))
-        | ("null", Value::Null) => Ok(value),
-        _ => Err(format!("`{}` does not match its tag `!!{}`", shortened(text), shortened(name))),
-    }
-}
-
-/// The name of a tag of the core schema.
-///
-/// # Errors
-/// Returns a message for any other tag.
-pub(super) fn core_tag(tag: &Tag) -> Result<&str, String> {
-    if tag.is_yaml_core_schema() {
-        return Ok(&tag.suffix);
-    }
-    Err(format!(
-        "the tag `{}` is not part of the core schema of YAML; remove it",
-        shortened(&tag.to_string())
-    ))
-}
-
-fn plain(text: &str) -> Result<Value, String> {
+/// Returns a message for a number that is too large for JSON readers.
+pub(super) fn value(text: &str, style: ScalarStyle) -> Result<Value, String> {
     Ok(match text {
+        _ if style != ScalarStyle::Plain => Value::String(text.to_owned()),
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
         "true" | "True" | "TRUE" => Value::Bool(true),
         "false" | "False" | "FALSE" => Value::Bool(false),

@@ -2,7 +2,7 @@
 //!
 //! Keys are text (`200` and `'200'` are one key), plain scalars follow the core schema of YAML 1.2.2 (section
 //! 10.3.2), anchors and aliases are resolved. What JSON cannot express is refused: two documents in one
-//! file, a key that is a list, a repeated key, application-specific tags, infinity.
+//! file, a key that is a list, a repeated key, tags, infinity.
 //!
 //! Depth and size are checked before memory is allocated, so that neither brackets nor aliases can exhaust the
 //! stack or the memory.
@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as Range, StrInput, Tag};
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as Range, StrInput};
 
 use super::mistakes;
 use super::scalar;
@@ -63,36 +63,16 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
     .run(Parser::new_from_str(text))
 }
 
-/// The size of a copy of a subtree.
-#[derive(Default)]
-struct Cost {
-    nodes: usize,
-    bytes: usize,
-    /// Levels of lists and mappings, 0 for a scalar.
-    height: usize,
-}
-
-impl Cost {
-    fn of(node: &Node) -> Self {
-        let mut cost = Self::default();
-        cost.add(node, 0);
-        cost
-    }
-
-    fn add(&mut self, node: &Node, depth: usize) {
-        self.nodes += 1;
-        match &node.value {
-            Value::String(text) => self.bytes += text.len(),
-            Value::Sequence(_) | Value::Mapping(_) => self.height = self.height.max(depth + 1),
-            _ => {}
-        }
-        for entry in node.entries() {
-            self.nodes += 1;
-            self.bytes += entry.key.len();
-            self.add(&entry.value, depth + 1);
-        }
-        node.items().iter().for_each(|item| self.add(item, depth + 1));
-    }
+/// Returns the size of a copy of a subtree: its nodes, its bytes of text, and its levels of lists and mappings.
+fn size(node: &Node) -> [usize; 3] {
+    let values = node.entries().iter().map(|entry| &entry.value).chain(node.items());
+    let [nodes, bytes, levels] = values.map(size).fold([0; 3], |[nodes, bytes, levels], inner| {
+        [nodes + inner[0], bytes + inner[1], levels.max(inner[2])]
+    });
+    let keys: usize = node.entries().iter().map(|entry| entry.key.len()).sum();
+    let own = node.as_str().map_or(0, str::len);
+    let level = usize::from(matches!(node.value, Value::Sequence(_) | Value::Mapping(_)));
+    [1 + nodes + node.entries().len(), bytes + keys + own, levels + level]
 }
 
 /// A finished subtree.
@@ -138,19 +118,25 @@ impl<'a> Reader<'a> {
                         ));
                     }
                 }
-                Event::SequenceStart(anchor, tag) => {
-                    let value = Value::Sequence(Vec::new());
-                    self.begin(Node { value, span }, "seq", anchor, tag.as_deref())?;
+                Event::SequenceStart(.., Some(tag))
+                | Event::MappingStart(.., Some(tag))
+                | Event::Scalar(.., Some(tag)) => {
+                    let tag = shortened(&tag.suffix);
+                    let message = format!(
+                        "the tag `{tag}` is not supported; remove it, and quote a value that is text"
+                    );
+                    return Err(Problem::at(span, message));
                 }
-                Event::MappingStart(anchor, tag) => {
-                    let value = Value::Mapping(Mapping::default());
-                    self.begin(Node { value, span }, "map", anchor, tag.as_deref())?;
+                Event::SequenceStart(anchor, None) => {
+                    self.begin(Node { value: Value::Sequence(Vec::new()), span }, anchor)?;
+                }
+                Event::MappingStart(anchor, None) => {
+                    self.begin(Node { value: Value::Mapping(Mapping::default()), span }, anchor)?;
                 }
                 Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
-                Event::Scalar(text, style, anchor, tag) => {
+                Event::Scalar(text, style, anchor, None) => {
                     let span = self.offsets.scalar(span, style);
-                    let value = scalar::value(&text, style, tag.as_deref())
-                        .map_err(|message| Problem::at(span, message))?;
+                    let value = scalar::value(&text, style).map_err(|message| Problem::at(span, message))?;
                     self.spend(1, span)?;
                     let built = Built { node: Node { value, span }, written: Some(text.into_owned()) };
                     self.put(built, anchor, span)?;
@@ -166,14 +152,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn begin(&mut self, node: Node, kind: &str, anchor: usize, tag: Option<&Tag>) -> Result<(), Problem> {
+    fn begin(&mut self, node: Node, anchor: usize) -> Result<(), Problem> {
         let start = node.span;
-        if let Some(tag) = tag
-            && scalar::core_tag(tag).map_err(|message| Problem::at(start, message))? != kind
-        {
-            let message = format!("this does not match its tag `!!{}`", shortened(&tag.suffix));
-            return Err(Problem::at(start, message));
-        }
         self.check_depth(1, start)?;
         self.spend(1, start)?;
         self.open.push(Open { node, key: None, anchor });
@@ -196,13 +176,13 @@ impl<'a> Reader<'a> {
         let Some(built) = self.anchors.get(&anchor).cloned() else {
             return Err(Problem::at(span, "this alias refers to a value that contains the alias"));
         };
-        let Cost { nodes, bytes, height } = Cost::of(&built.node);
+        let [nodes, bytes, levels] = size(&built.node);
         self.aliased = self.aliased.saturating_add(bytes);
         if self.aliased > MAX_ALIASED_BYTES {
             let message = format!("the aliases add more than {} MiB of text", MAX_ALIASED_BYTES >> 20);
             return Err(Problem::at(span, message));
         }
-        self.check_depth(height, span)?;
+        self.check_depth(levels, span)?;
         self.spend(nodes, span)?;
         self.put(Built::clone(&built), 0, span)
     }
@@ -211,7 +191,7 @@ impl<'a> Reader<'a> {
     fn put(&mut self, built: Built, anchor: usize, span: Span) -> Result<(), Problem> {
         if anchor != 0 {
             // The copy counts too, because nested anchors multiply the copies.
-            self.spend(Cost::of(&built.node).nodes, span)?;
+            self.spend(size(&built.node)[0], span)?;
             self.anchors.insert(anchor, Rc::new(built.clone()));
         }
         let Some(open) = self.open.last_mut() else {
