@@ -219,7 +219,7 @@ impl<'a> Comparer<'a> {
             self.work = 0;
         }
         if self.work == 0 && !self.exhausted {
-            let what = "not all combinations of schemas in `allOf`, or of servers, were compared: there are too many";
+            let what = "not all combinations of schemas in `allOf` were compared: there are too many";
             self.report(&rules::NOT_UNDERSTOOD, None, Some(At::of(&self.revision.root())), what);
             self.exhausted = true;
         }
@@ -327,9 +327,9 @@ impl<'a> Comparer<'a> {
         Some(pair)
     }
 
-    /// The rules of the changes so far, with their places in the base and in the revision.
-    pub(super) fn found(&self) -> impl Iterator<Item = (&'static ChangeRule, [Option<At<'a>>; 2])> {
-        self.raws.iter().map(|raw| (raw.rule, [raw.base, raw.revision]))
+    /// The places of the changes so far, in the base and in the revision.
+    pub(super) fn found(&self) -> impl Iterator<Item = [Option<At<'a>>; 2]> {
+        self.raws.iter().map(|raw| [raw.base, raw.revision])
     }
 
     /// The changes with their places and operations.

@@ -8,7 +8,6 @@ use super::data::pairs;
 use super::lists::named;
 use super::place::At;
 use super::{rules, unknown};
-use crate::subschema::are_identical;
 
 /// Returns the Components Object, or else the root, which has none of the keywords of components.
 fn components<'a>(model: &'a Model<'a>) -> Object<'a> {
@@ -30,7 +29,7 @@ pub(super) fn compare_unused(cx: &mut Comparer<'_>) {
     let used = cx.parts();
     let (old, new) = (components(cx.base), components(cx.revision));
     for (old, new) in pairs(named(&old, "schemas"), named(&new, "schemas")).both {
-        if !used.contains(&old.id) && !are_identical([(old, new)]) {
+        if !used.contains(&old.id) && !cx.inclusion.is_same_text(old, new) {
             let what = "it changed, but no operation uses it";
             cx.report(&rules::UNUSED_SCHEMA_CHANGED, Some(At::of(&old)), Some(At::of(&new)), what);
         }

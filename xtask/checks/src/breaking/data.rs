@@ -7,6 +7,8 @@ use std::hash::Hash;
 use document::finding::shortened;
 use document::{Node, Value};
 
+use crate::subschema;
+
 /// Whether two values are the same data.
 pub(super) fn same(one: &Node, other: &Node) -> bool {
     order(one, other) == Some(Ordering::Equal) || canonical(one) == canonical(other)
@@ -58,23 +60,7 @@ pub(super) fn pairs<K: Hash + Eq, T: Copy>(
 
 /// Returns the value as JSON. Equal data has equal text.
 pub(super) fn canonical(node: &Node) -> String {
-    match &node.value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(bool) => bool.to_string(),
-        Value::Number(value) => number(value),
-        Value::String(text) => quoted(text),
-        Value::Sequence(items) => {
-            let items: Vec<_> = items.iter().map(canonical).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Mapping(mapping) => {
-            let entries = mapping.entries().iter();
-            let mut entries: Vec<_> =
-                entries.map(|entry| format!("{}: {}", quoted(&entry.key), canonical(&entry.value))).collect();
-            entries.sort_unstable();
-            format!("{{{}}}", entries.join(", "))
-        }
-    }
+    subschema::canonical(&node.to_json())
 }
 
 /// Returns the value for use in a sentence.
@@ -82,7 +68,7 @@ pub(super) fn display(node: &Node) -> String {
     match &node.value {
         // Quoted if the text is empty or reads like another JSON value.
         Value::String(text) if text.is_empty() || serde_json::from_str::<serde_json::Value>(text).is_ok() => {
-            format!("`{}`", shortened(&quoted(text)))
+            format!("`{}`", shortened(&canonical(node)))
         }
         Value::String(text) => format!("`{}`", shortened(text)),
         _ => shortened(&canonical(node)),
@@ -95,20 +81,5 @@ pub(super) fn order(one: &Node, other: &Node) -> Option<Ordering> {
     match (one.as_i128(), other.as_i128()) {
         (Some(one), Some(other)) => Some(one.cmp(&other)),
         _ => one.as_f64()?.partial_cmp(&other.as_f64()?),
-    }
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
-/// Writes 1 and 1.0 alike.
-fn number(number: &serde_json::Number) -> String {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    match number.as_f64() {
-        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT => {
-            format!("{float:.0}")
-        }
-        _ => number.to_string(),
     }
 }

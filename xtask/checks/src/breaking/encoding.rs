@@ -27,11 +27,9 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<
         if let (Some(old), Some(new)) = (encodings.0.object(), encodings.1.object()) {
             unknown::compare(cx, &old, &new, &[]);
         }
-        let places = (place(old, &encodings.0, "contentType"), place(new, &encodings.1, "contentType"));
-        content_types(cx, &encodings, places);
-        match is_multipart {
-            true => headers(cx, (old, new), &encodings),
-            false => serialization(cx, (old, new), &encodings),
+        effective(cx, (old, new), &encodings, is_multipart);
+        if is_multipart {
+            headers(cx, (old, new), &encodings);
         }
     }
 }
@@ -50,56 +48,41 @@ fn place<'a>(media: &Object<'a>, encoding: &Encoding<'a>, keyword: &str) -> At<'
     }
 }
 
-fn content_types<'a>(
-    cx: &mut Comparer<'a>,
-    (old, new): &(Encoding<'a>, Encoding<'a>),
-    places: (At<'a>, At<'a>),
-) {
-    let is_lost = !new.covers_content_types_of(old);
-    if is_lost || !old.covers_content_types_of(new) {
-        let rule = if is_lost { &rules::ENCODING_CHANGED } else { &rules::ENCODING_WIDENED };
-        let list = |encoding: &Encoding<'a>| format!("`{}`", encoding.content_types().join("`, `"));
-        let what = format!(
-            "the media type of property `{}` changed from {} to {}",
-            old.property().name(),
-            list(old),
-            list(new)
-        );
-        cx.report(rule, Some(places.0), Some(places.1), what);
-    }
-}
-
-fn serialization<'a>(
+/// Compares the keywords that have an effect, with their defaults.
+fn effective<'a>(
     cx: &mut Comparer<'a>,
     (old_media, new_media): (&Object<'a>, &Object<'a>),
     (old, new): &(Encoding<'a>, Encoding<'a>),
+    is_multipart: bool,
 ) {
-    let mut report = |rule, keyword: &str, what| {
+    let types = |encoding: &Encoding<'a>| encoding.content_types().join(", ");
+    let ((style, explode), (new_style, new_explode)) = (old.serialization(), new.serialization());
+    let (explode, new_explode) = explode.zip(new_explode).filter(|_| style == new_style).unwrap_or_default();
+    let reserved = |encoding: &Encoding<'a>| encoding.object().is_some_and(|one| one.flag("allowReserved"));
+    let (reserved, new_reserved) = (reserved(old), reserved(new));
+    // Each with the values before and after, and whether the old ways and no others are still accepted.
+    let (keeps, adds_none) = (new.covers_content_types_of(old), old.covers_content_types_of(new));
+    let text = |flag: bool| flag.to_string();
+    let keywords = [
+        ("contentType", types(old), types(new), (keeps, adds_none)),
+        ("style", style.to_owned(), new_style.to_owned(), (style == new_style, true)),
+        ("explode", text(explode), text(new_explode), (explode == new_explode, true)),
+        (
+            "allowReserved",
+            text(reserved),
+            text(new_reserved),
+            (!reserved || new_reserved, reserved || !new_reserved),
+        ),
+    ];
+    for (keyword, was, is, (keeps, adds_none)) in keywords {
+        if (keyword != "contentType" && is_multipart) || (keeps && adds_none) {
+            continue;
+        }
+        let rule = if keeps { &rules::ENCODING_WIDENED } else { &rules::ENCODING_CHANGED };
+        let what =
+            format!("`{keyword}` of property `{}` changed from `{was}` to `{is}`", old.property().name());
         let places = (place(old_media, old, keyword), place(new_media, new, keyword));
         cx.report(rule, Some(places.0), Some(places.1), what);
-    };
-    let property = old.property().name();
-    let ((style, explode), (new_style, new_explode)) = (old.serialization(), new.serialization());
-    if style != new_style {
-        let what = format!("the style of property `{property}` changed from `{style}` to `{new_style}`");
-        report(&rules::ENCODING_CHANGED, "style", what);
-    } else if let (Some(old), Some(new)) = (explode, new_explode)
-        && old != new
-    {
-        let what = format!("`explode` of property `{property}` changed from {old} to {new}");
-        report(&rules::ENCODING_CHANGED, "explode", what);
-    }
-    let reserved = |encoding: &Encoding<'a>| encoding.object().is_some_and(|one| one.flag("allowReserved"));
-    match (reserved(old), reserved(new)) {
-        (false, true) => {
-            let what = format!("`allowReserved` of property `{property}` was set");
-            report(&rules::ENCODING_WIDENED, "allowReserved", what);
-        }
-        (true, false) => {
-            let what = format!("`allowReserved` of property `{property}` was removed");
-            report(&rules::ENCODING_CHANGED, "allowReserved", what);
-        }
-        _ => {}
     }
 }
 

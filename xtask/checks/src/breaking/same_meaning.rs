@@ -30,31 +30,23 @@ const LEFT_OUT: [&str; 10] = [
     "links",
 ];
 
-/// The places of the changes that were found.
-struct Reported {
-    /// The JSON pointers in the base and in the revision.
-    places: [BTreeSet<String>; 2],
-    /// The schemas of the revision that changed and that no operation uses.
-    unused: BTreeSet<String>,
-}
+/// The JSON pointers of the changes that were found, in the base and in the revision.
+struct Reported([BTreeSet<String>; 2]);
 
 impl Reported {
     fn of(cx: &Comparer<'_>) -> Self {
-        let mut reported = Self { places: [BTreeSet::new(), BTreeSet::new()], unused: BTreeSet::new() };
-        for (rule, places) in cx.found() {
-            for (known, at) in reported.places.iter_mut().zip(places) {
+        let mut reported = [BTreeSet::new(), BTreeSet::new()];
+        for places in cx.found() {
+            for (known, at) in reported.iter_mut().zip(places) {
                 known.extend(at.map(|at| at.location("").pointer));
             }
-            if rule == &rules::UNUSED_SCHEMA_CHANGED {
-                reported.unused.extend(places[1].map(|at| at.location("").pointer));
-            }
         }
-        reported
+        Self(reported)
     }
 
     /// Whether a change was found at a place or below it.
     fn is_within(&self, side: Side, at: &str) -> bool {
-        let (places, below) = (&self.places[side as usize], format!("{at}/"));
+        let (places, below) = (&self.0[side as usize], format!("{at}/"));
         let next = places.range(below.clone()..).next();
         places.contains(at) || next.is_some_and(|next| next.starts_with(&below))
     }
@@ -66,7 +58,7 @@ impl Reported {
 
     /// Whether a change was found of an object as a whole.
     fn is_whole(&self, side: Side, object: &Object<'_>) -> bool {
-        self.places[side as usize].contains(&object.pointer())
+        self.0[side as usize].contains(&object.pointer())
     }
 
     /// Whether a change was found in an object, or where it leads as a reference. What leads to another file is not
@@ -75,20 +67,6 @@ impl Reported {
         let Some(target) = object.resolved() else { return true };
         [*object, target].iter().any(|object| self.is_within(side, &object.pointer()))
     }
-
-    /// Whether a change was found of a keyword of an object, or of an object around it.
-    fn is_around(&self, side: Side, object: &Object<'_>) -> bool {
-        let is_here = |object: Object<'_>| {
-            let mut keywords = object.node().entries().iter().map(|entry| entry.key.as_str());
-            let is_own = |keyword: &str| object.children(keyword).next().is_none();
-            self.is_whole(side, &object)
-                || keywords.any(|keyword| is_own(keyword) && self.is_at(side, &object, keyword))
-        };
-        object
-            .ancestors()
-            .take_while(|object| object.kind() == Kind::Schema || object.kind() == Kind::Parameter)
-            .any(is_here)
-    }
 }
 
 pub(super) fn compare(cx: &mut Comparer<'_>) {
@@ -96,12 +74,11 @@ pub(super) fn compare(cx: &mut Comparer<'_>) {
     let reported = Reported::of(cx);
     let mut open = vec![(cx.base.root(), cx.revision.root())];
     while let Some((old, new)) = open.pop() {
-        let is_unused = old.keyword() == "schemas" && reported.unused.contains(&new.pointer());
+        let is_whole = old.keyword() == "schemas" && reported.is_whole(Side::Revision, &new);
         // Callbacks of callbacks are compared as data.
         let is_nested = old.keyword() == "callbacks"
             && old.parent().and_then(|owner| owner.within(Kind::Callback)).is_some();
-        if cx.inclusion.is_same_text(old, new) || is_unused || is_nested || LEFT_OUT.contains(&old.keyword())
-        {
+        if cx.inclusion.is_same_text(old, new) || is_whole || is_nested || LEFT_OUT.contains(&old.keyword()) {
             continue;
         }
         let (mut named, rest) = pairs_then(children(&old), children(&new), rank);
@@ -136,28 +113,8 @@ fn note<'a>(
     }
     let is_reported =
         |keyword: &str| sides.iter().any(|(side, object)| reported.is_at(*side, object, keyword));
-    let is_silent = |keyword: &&str| {
-        !is_reported(keyword)
-            && match (new.kind(), *keyword) {
-                (Kind::Schema, "required") => required(old, new).iter().any(|name| {
-                    !sides.iter().any(|(side, object)| {
-                        reported.is_within(*side, &format!("{}/properties/{name}", object.pointer()))
-                    })
-                }),
-                (Kind::Parameter | Kind::Header | Kind::Encoding, "style" | "explode") => {
-                    !(is_reported("style") || is_reported("explode"))
-                }
-                (Kind::Operation, "deprecated") => {
-                    !(is_reported("x-sunset") || is_reported("x-deprecated-since"))
-                }
-                (Kind::SecurityRequirement, scheme) => {
-                    let scheme = format!("/components/securitySchemes/{scheme}");
-                    !sides.iter().any(|(side, _)| reported.is_within(*side, &scheme))
-                }
-                _ => true,
-            }
-    };
-    let mut keywords: Vec<&str> = differing.iter().copied().filter(is_silent).collect();
+    let mut keywords: BTreeSet<&str> =
+        differing.iter().copied().filter(|keyword| !is_reported(keyword)).collect();
     for (side, objects) in &one_sided {
         let silent = objects.iter().filter(|one| {
             let is_left_out = LEFT_OUT.contains(&one.keyword()) || is_listed(one);
@@ -166,30 +123,25 @@ fn note<'a>(
         });
         keywords.extend(silent.map(|one| one.keyword()));
     }
-    keywords.sort_unstable();
-    keywords.dedup();
     if keywords.is_empty() {
         return;
     }
     let names = keywords.iter().map(|keyword| format!("`{keyword}`")).collect::<Vec<_>>().join(", ");
     // The comparison reports the keywords of a schema until they explain the impact.
-    let what = match sides.iter().any(|(side, object)| reported.is_around(*side, object)) {
+    let is_within = |(side, object): &(Side, &Object<'a>)| {
+        let around =
+            object.ancestors().take_while(|one| matches!(one.kind(), Kind::Schema | Kind::Parameter));
+        reported.is_within(*side, &around.last().unwrap_or(**object).pointer())
+    };
+    let what = match sides.iter().any(is_within) {
         true => format!("{names} changed too"),
         false => format!("{names} changed, with the same meaning"),
     };
-    let place = |object: &Object<'a>| match keywords[..] {
-        [keyword] => At::value_or_object(object, keyword),
+    let place = |object: &Object<'a>| match keywords.first() {
+        Some(keyword) if keywords.len() == 1 => At::value_or_object(object, keyword),
         _ => At::of(object),
     };
     cx.report(&rules::SAME_MEANING, Some(place(old)), Some(place(new)), what);
-}
-
-/// The names that only one of two schemas requires.
-fn required<'a>(old: &Object<'a>, new: &Object<'a>) -> Vec<&'a str> {
-    let names = |object: &Object<'a>| -> BTreeSet<&'a str> {
-        object.get("required").map(Node::items).unwrap_or_default().iter().filter_map(Node::as_str).collect()
-    };
-    names(old).symmetric_difference(&names(new)).copied().collect()
 }
 
 /// Whether an object is in a list whose changes are reported by name: components and paths.

@@ -44,16 +44,16 @@ fn lists<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
         }
     }
     let remaining = At::value_or_object(new, "servers");
-    let urls = Urls::of(&after);
+    let urls: HashSet<&str> = after.iter().flat_map(Listed::all).collect();
     for old in rest.removed {
-        if let Some(url) = urls.missing_url(cx, old) {
+        if let Some(url) = old.all().find(|url| !urls.contains(url)) {
             let what = format!("the server `{}` was removed, and no other has the URL `{url}`", old.template);
             cx.report(&rules::SERVER_REMOVED, Some(old.place), Some(remaining), what);
         }
     }
-    let urls = Urls::of(&before);
+    let urls: HashSet<&str> = before.iter().flat_map(Listed::all).collect();
     for new in rest.added {
-        if urls.missing_url(cx, new).is_some() {
+        if new.all().any(|url| !urls.contains(url)) {
             let what = format!("the server `{}` was added", new.template);
             cx.report(&rules::SERVER_ADDED, None, Some(new.place), what);
         }
@@ -76,47 +76,11 @@ fn listed<'a>(owner: &Object<'a>) -> Vec<Listed<'a>> {
     servers
 }
 
-/// The URLs of several servers.
-struct Urls<'s> {
-    exact: HashSet<&'s str>,
-    /// The URLs with `{}`.
-    open: Vec<&'s str>,
-}
-
-impl<'s> Urls<'s> {
-    fn of(servers: &'s [Listed<'_>]) -> Self {
-        let urls = servers.iter().flat_map(|server| &server.urls).map(String::as_str);
-        let defaults = servers.iter().map(|server| server.default.as_str());
-        Self {
-            exact: urls.clone().chain(defaults).collect(),
-            open: urls.filter(|url| url.contains("{}")).collect(),
-        }
+impl Listed<'_> {
+    /// The default URL, on which clients depend that set no variable, and the others.
+    fn all(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.default).chain(&self.urls).map(String::as_str)
     }
-
-    /// Returns a URL of another server that these servers do not have. Its default URL must be in `exact`: clients
-    /// that set no variable depend on the default.
-    fn missing_url<'o>(&self, cx: &mut Comparer<'_>, other: &'o Listed<'_>) -> Option<&'o str> {
-        let default = Some(other.default.as_str()).filter(|default| !self.exact.contains(default));
-        default.or_else(|| {
-            let mut urls = other.urls.iter().map(String::as_str);
-            urls.find(|url| {
-                let mut open = self.open.iter();
-                !self.exact.contains(url) && !open.any(|open| cx.may_go_on() && matches(open, url))
-            })
-        })
-    }
-}
-
-/// Whether a URL matches a URL with `{}`.
-fn matches(open: &str, url: &str) -> bool {
-    let pieces: Vec<&str> = open.split("{}").collect();
-    let [first, middle @ .., last] = pieces.as_slice() else { return open == url };
-    let Some(mut rest) = url.strip_prefix(first) else { return false };
-    for piece in middle {
-        let Some((_, after)) = rest.split_once(piece) else { return false };
-        rest = after;
-    }
-    rest.ends_with(last)
 }
 
 fn both<'a>(cx: &mut Comparer<'a>, old: &Server<'a>, new: &Server<'a>) {

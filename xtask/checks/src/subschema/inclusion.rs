@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use document::openapi::{Model, Object};
 
 use super::unchanged::Unchanged;
-use super::{ANY, Conjunction, NEVER, Schemas, are_identical};
+use super::{ANY, Conjunction, NEVER, Schemas};
 
 /// The limit of cases to combine for each question. Real documents need less than ten.
 const CASES_PER_QUESTION: usize = 20;
@@ -128,19 +128,6 @@ impl<'a> Inclusion<'a> {
         }
     }
 
-    /// Whether two schemas of one document may have a value in common.
-    pub(crate) fn overlap(
-        &mut self,
-        side: Side,
-        (one, other): (Object<'a>, Object<'a>),
-        reading: Reading,
-    ) -> bool {
-        self.read(reading, false);
-        let overlap = self.of(side).overlap(one, other);
-        self.read(Reading::Strict, false);
-        overlap
-    }
-
     fn number(&mut self, question: Question) -> usize {
         let next = self.questions.len();
         let number = *self.numbers.entry(question).or_insert(next);
@@ -220,11 +207,7 @@ impl<'a> Inclusion<'a> {
         let (side, other) = (question.side, question.side.other());
         let narrow = self.of(side).normal(question.narrow);
         let wide = self.of(other).normal(question.wide);
-        let (Ok(narrow), Ok(wide)) = (narrow, wide) else {
-            let parts = (self.of(side).parts(question.narrow), self.of(other).parts(question.wide));
-            let (ones, others): (Vec<_>, Vec<_>) = (parts.0.collect(), parts.1.collect());
-            return ones.len() == others.len() && are_identical(ones.into_iter().zip(others));
-        };
+        let (Ok(narrow), Ok(wide)) = (narrow, wide) else { return false };
         narrow.iter().all(|case| self.is_covered(question, case, &wide))
     }
 }

@@ -10,7 +10,6 @@
 //! turn, so recursive schemas are compared like others, and the cost is linear in the size of the documents.
 
 mod format;
-mod identical;
 mod inclusion;
 mod normal;
 mod number;
@@ -23,7 +22,6 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 pub(crate) use format::is_base64;
-pub(crate) use identical::{ANNOTATIONS, are_identical};
 pub(crate) use inclusion::{Inclusion, Question, Reading, Side};
 use pattern::Patterns;
 pub(crate) use pattern::is_universal;
@@ -31,6 +29,10 @@ pub(crate) use shape::canonical;
 use shape::{Case, Shape};
 
 use document::openapi::{Id, Model, Object};
+
+/// The keywords without effect on validation.
+pub(crate) const ANNOTATIONS: [&str; 6] =
+    ["title", "description", "example", "externalDocs", "discriminator", "deprecated"];
 
 /// A conjunction of schemas: all of them hold. Each has a number within its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -132,13 +134,6 @@ impl<'a> Schemas<'a> {
         let is_nothing =
             |case: &Case| matches!(&case.shape, Shape::Text(text) if format::is_contradictory(text));
         self.normal(schema).is_ok_and(|cases| cases.iter().all(is_nothing))
-    }
-
-    /// Whether two schemas may have a value in common.
-    fn overlap(&mut self, one: Object<'a>, other: Object<'a>) -> bool {
-        let (one, other) = (self.at([one]), self.at([other]));
-        let both = self.and(one, other);
-        !self.is_empty(both)
     }
 
     fn parts(&self, of: Conjunction) -> impl Iterator<Item = Object<'a>> + use<'a> {

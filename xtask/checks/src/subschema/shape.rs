@@ -275,15 +275,23 @@ fn any(results: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     known
 }
 
-/// Returns the value as text. Equal values have equal text: 1 and 1.0 are one number.
+/// Returns the value as JSON. Equal values have equal text: 1 and 1.0 are one number.
 pub(crate) fn canonical(value: &Value) -> String {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
-        Value::Number(number) => exact(number).map_or_else(|| number.to_string(), |exact| exact.to_string()),
-        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT => {
+                format!("{float:.0}")
+            }
+            _ => number.to_string(),
+        },
+        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(", ")),
         Value::Object(entries) => {
             let sorted: BTreeMap<_, _> = entries.iter().collect();
-            let entries = sorted.iter().map(|(key, value)| format!("{key:?}:{}", canonical(value)));
-            format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
+            let entries = sorted
+                .iter()
+                .map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), canonical(value)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
         _ => value.to_string(),
     }

@@ -19,26 +19,14 @@ impl Inclusion<'_> {
                 .filter(is_sent)
                 .all(|value| wide.iter().any(|wide| self.has(question, wide, value)));
         }
-        if wide.iter().any(|wide| self.is_within(question, case, wide, None)) {
-            return true;
-        }
-        // No alternative has all values of the case, but each may have those in which a property has one value.
-        let Shape::Object(members) = &case.shape else { return false };
-        members.required.iter().any(|name| {
-            let Some(schema) = members.property(name) else { return false };
-            let Ok(values) = self.of(question.side).normal(schema) else { return false };
-            let [Case { shape: Shape::Values(values), .. }] = &*values else { return false };
-            values.len() > 1
-                && values.values().all(|value| {
-                    wide.iter().any(|wide| self.is_within(question, case, wide, Some((name, value))))
-                })
-        })
+        wide.iter().any(|wide| self.is_within(question, case, wide))
     }
 
     /// Whether a value is in a case of the wide side.
     fn has(&mut self, question: Question, wide: &Case, value: &Value) -> bool {
-        if let (Shape::Text(text), Value::String(string)) = (&wide.shape, value)
-            && !text.formats.iter().all(|format| format::has(format, string))
+        // Which texts have a format is not known.
+        if let (Shape::Text(text), Value::String(_)) = (&wide.shape, value)
+            && text.formats.iter().any(|format| format != "binary")
         {
             return false;
         }
@@ -48,14 +36,8 @@ impl Inclusion<'_> {
             || (as_text && schemas.holds(wide, &Value::String(value.to_string())) == Some(true))
     }
 
-    /// Whether all values of a case without a list of values are in another. `fixed` sets a property to one value.
-    fn is_within(
-        &mut self,
-        question: Question,
-        narrow: &Case,
-        wide: &Case,
-        fixed: Option<(&str, &Value)>,
-    ) -> bool {
+    /// Whether all values of a case without a list of values are in another.
+    fn is_within(&mut self, question: Question, narrow: &Case, wide: &Case) -> bool {
         let nested = Question { reading: question.reading.nested(), ..question };
         let within = match (&narrow.shape, &wide.shape) {
             (Shape::Number(narrow, formats), Shape::Number(wide, demanded)) => {
@@ -75,21 +57,13 @@ impl Inclusion<'_> {
                     && (!wide.unique || narrow.unique || narrow.count.max.is_some_and(|max| max < 2))
                     && (none || self.lookup(Question { narrow: narrow.items, wide: wide.items, ..nested }))
             }
-            (Shape::Object(narrow), Shape::Object(wide)) => {
-                self.is_object_within(nested, narrow, wide, fixed)
-            }
+            (Shape::Object(narrow), Shape::Object(wide)) => self.is_object_within(nested, narrow, wide),
             _ => false,
         };
         within && wide.except.iter().all(|except| self.is_outside(question, narrow, *except))
     }
 
-    fn is_object_within(
-        &mut self,
-        question: Question,
-        narrow: &Members,
-        wide: &Members,
-        fixed: Option<(&str, &Value)>,
-    ) -> bool {
+    fn is_object_within(&mut self, question: Question, narrow: &Members, wide: &Members) -> bool {
         let is_hidden = |side: Side, schema: Option<Conjunction>| {
             schema.is_some_and(|schema| self.schemas[side as usize].is_hidden(schema))
         };
@@ -129,10 +103,7 @@ impl Inclusion<'_> {
                 let narrow =
                     narrow.properties.get(name).copied().or(narrow.others).or(required).unwrap_or(unlisted);
                 let wide = wide.property(name).unwrap_or(ANY);
-                match fixed.filter(|(fixed, _)| fixed == name) {
-                    Some((_, value)) => self.of(other).accepts(wide, value) == Some(true),
-                    None => self.lookup(Question { narrow, wide, ..question }),
-                }
+                self.lookup(Question { narrow, wide, ..question })
             })
             && wide.others.is_none_or(|wide| self.lookup(Question { narrow: unlisted, wide, ..question }))
     }

@@ -14,11 +14,8 @@ use crate::breaking::comparer::Comparer;
 use crate::breaking::data::canonical;
 use crate::breaking::matching::pairs_then;
 use crate::breaking::place::At;
-use crate::breaking::rules::{self, Family, Role};
+use crate::breaking::rules::{self, Family};
 use crate::subschema::{ANNOTATIONS, Side, flattened};
-
-/// The limit of alternatives among which two with common values are looked for, to name them in a message.
-const MAX_PAIRED: usize = 40;
 
 pub(super) const KEYWORDS: [&str; 2] = ["oneOf", "anyOf"];
 
@@ -72,7 +69,7 @@ pub(super) fn is_wrapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
     match (base.as_slice(), revision.as_slice()) {
         ([], [union]) if is_alone(&both.revision, union) && !is_any(&both.base) => {
             let old = both.base.anchor;
-            let Some(new) = nearest(cx, both, union, |one| (old, one)) else { return false };
+            let Some(new) = nearest(cx, union, |one| (old, one)) else { return false };
             let what = format!("it became one of several alternatives, in `{}`", union.keyword);
             both.report(cx, &rules::WRAPPED, Some(At::of(&old)), Some(union.list), what);
             both.compare_at(cx, &[old], &[new], both.role);
@@ -80,7 +77,7 @@ pub(super) fn is_wrapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
         }
         ([union], []) if is_alone(&both.base, union) && !is_any(&both.revision) => {
             let new = both.revision.anchor;
-            let Some(old) = nearest(cx, both, union, |one| (one, new)) else { return false };
+            let Some(old) = nearest(cx, union, |one| (one, new)) else { return false };
             let what = format!("only one of its alternatives in `{}` is left", union.keyword);
             both.report(cx, &rules::UNWRAPPED, Some(union.list), None, what);
             both.compare_at(cx, &[old], &[new], both.role);
@@ -90,28 +87,17 @@ pub(super) fn is_wrapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
     }
 }
 
-/// The alternative that is nearest to the schema of the other side: it has the same values, breaks no client,
-/// or has the same type.
+/// The alternative that is nearest to the schema of the other side: it has the same values, or the same type.
 fn nearest<'a>(
     cx: &mut Comparer<'a>,
-    both: &Both<'a>,
     union: &Union<'a>,
     pair: impl Fn(Object<'a>) -> (Object<'a>, Object<'a>),
 ) -> Option<Object<'a>> {
     let kind = |object: Object<'a>| object.resolved().and_then(|object| object.text("type"));
-    let mut distance = |one: &&Object<'a>| {
-        let (old, new) = pair(**one);
-        match verdict(cx, (old, new), both.role) {
-            Verdict::Equal => 0,
-            Verdict::Same => 1,
-            Verdict::Compatible => 2,
-            Verdict::Breaking if kind(old).is_some() && kind(old) == kind(new) => 3,
-            Verdict::Breaking => 4,
-        }
-    };
-    let distances: Vec<_> = union.alternatives.iter().map(|one| (distance(&one), *one)).collect();
-    let nearest = distances.into_iter().min_by_key(|(distance, _)| *distance)?;
-    (nearest.0 < 4).then_some(nearest.1)
+    let mut alternatives = union.alternatives.iter().copied().map(|one| (one, pair(one)));
+    let is_alike = |(old, new)| kind(old).is_some() && kind(old) == kind(new);
+    let equal = alternatives.clone().find(|(_, (old, new))| is_equal(cx, *old, *new));
+    equal.or_else(|| alternatives.find(|(_, pair)| is_alike(*pair))).map(|(one, _)| one)
 }
 
 /// Whether no keyword restricts the schema.
@@ -191,20 +177,6 @@ fn alternatives<'a>(
         let same = new.iter().position(|other| is_equal(cx, *one, *other));
         same.map(|same| both.compare_at(cx, &[*one], &[new.remove(same)], both.role)).is_none()
     });
-    // One value became a list of it, or the other way round, unless the other side has an alternative of its type.
-    let is_left = |one: &Object<'a>, others: &[Object<'a>]| {
-        let kind = |one: &Object<'a>| one.resolved().and_then(|one| one.text("type"));
-        !one.is_reference() && others.iter().any(|other| kind(other) == kind(one))
-    };
-    let before = old.clone();
-    old.retain(|one| {
-        let is_pair = |other: &Object<'a>| {
-            (is_list_of(*one, *other) || is_list_of(*other, *one))
-                && !is_left(one, &new)
-                && !is_left(other, &before)
-        };
-        new.iter().position(is_pair).map(|pair| both.compare_meant(cx, *one, new.remove(pair))).is_none()
-    });
     let (old_references, old): (Vec<_>, Vec<_>) = old.into_iter().partition(Object::is_reference);
     let (new_references, new): (Vec<_>, Vec<_>) = new.into_iter().partition(Object::is_reference);
     for (one, other) in old.iter().zip(&new) {
@@ -250,13 +222,6 @@ fn is_repeated<'a>(cx: &mut Comparer<'a>, item: Object<'a>, (old, new): (Object<
     !item.is_reference() && is_equal(cx, old, new)
 }
 
-/// How the values of two schemas differ.
-fn verdict<'a>(cx: &mut Comparer<'a>, (one, other): (Object<'a>, Object<'a>), role: Role) -> Verdict {
-    let (one, other) = (at(cx, Side::Base, &[one], one), at(cx, Side::Revision, &[other], other));
-    let (one, other) = (cx.schema(Side::Base, one), cx.schema(Side::Revision, other));
-    Verdict::of(&mut cx.inclusion, (&one, &other), role)
-}
-
 /// Whether two schemas have the same values, counting properties that they do not list.
 fn is_equal<'a>(cx: &mut Comparer<'a>, one: Object<'a>, other: Object<'a>) -> bool {
     let (one, other) = (at(cx, Side::Base, &[one], one), at(cx, Side::Revision, &[other], other));
@@ -297,12 +262,6 @@ fn constant(item: Object<'_>) -> Result<(String, String), *const Node> {
     constant().ok_or(std::ptr::from_ref(item.node()))
 }
 
-/// Whether an alternative is a list of another.
-fn is_list_of(list: Object<'_>, item: Object<'_>) -> bool {
-    let items = list.resolved().and_then(|list| list.child("items"));
-    items.is_some_and(|items| identity(items) == identity(item))
-}
-
 /// Returns the text that is the same for alternatives that are paired. A component may have moved to another file.
 fn identity(item: Object<'_>) -> String {
     match item.text("$ref") {
@@ -322,39 +281,4 @@ fn named(item: &Object<'_>) -> String {
         shortened(&entries.join(", "))
     };
     format!("`{}`", name.map_or_else(says, last))
-}
-
-/// Finds two alternatives of a `oneOf` that have values in common, preferably with a changed one among them.
-/// Returns the place of one, and the names of both for a message.
-pub(super) fn overlap<'a>(
-    cx: &mut Comparer<'a>,
-    side: Side,
-    (schema, other): (&Schema<'a>, &Schema<'a>),
-    role: Role,
-) -> Option<(At<'a>, String)> {
-    let lists = |schema: &Schema<'a>| unions(schema).into_iter().filter(|union| union.keyword == "oneOf");
-    let others: Vec<_> = lists(other).flat_map(|union| union.alternatives).collect();
-    let mut found = None;
-    for union in lists(schema).filter(|union| union.alternatives.len() <= MAX_PAIRED) {
-        let is_kept = |one: &Object<'a>| others.iter().any(|other| identity(*other) == identity(*one));
-        for (position, one) in union.alternatives.iter().enumerate() {
-            for (before, other) in union.alternatives[..position].iter().enumerate() {
-                if cx.inclusion.overlap(side, (*one, *other), Verdict::reading(role)) {
-                    let names = format!(
-                        "{} (number {}) and {} (number {})",
-                        named(other),
-                        before + 1,
-                        named(one),
-                        position + 1
-                    );
-                    let overlap = (At::of(if is_kept(one) { other } else { one }), names);
-                    if !(is_kept(one) && is_kept(other)) {
-                        return Some(overlap);
-                    }
-                    found = found.or(Some(overlap));
-                }
-            }
-        }
-    }
-    found
 }

@@ -14,7 +14,6 @@ mod properties;
 mod types;
 mod unexplained;
 mod values;
-mod xml;
 
 use std::collections::HashSet;
 
@@ -26,7 +25,7 @@ use super::data::difference;
 use super::place::At;
 use super::rules::{self, ChangeRule, Family, Role};
 use super::unknown;
-use crate::subschema::{Conjunction, Inclusion, Question, Reading, Side, are_identical, flattened};
+use crate::subschema::{Conjunction, Inclusion, Question, Reading, Side, flattened};
 
 /// How the values of two schemas differ, for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -105,12 +104,10 @@ impl<'a> Schema<'a> {
             types.len() < 2 && !schema.parts.iter().any(|part| part.has("not"))
         };
         let unions = |of: &Self| composition::KEYWORDS.map(|keyword| of.all(keyword).count());
-        let pairs = self.parts.iter().copied().zip(other.parts.iter().copied());
         (inclusion.is_empty(Side::Base, self.values) || inclusion.is_empty(Side::Revision, other.values))
             && is_plain(self)
             && is_plain(other)
             && unions(self) == unions(other)
-            && !(self.parts.len() == other.parts.len() && are_identical(pairs))
     }
 
     /// The first value of a keyword.
@@ -294,7 +291,7 @@ fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         }
         _ => {}
     }
-    xml::compare(cx, both);
+    xml(cx, both);
     others(cx, both);
 }
 
@@ -333,6 +330,18 @@ fn default<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     };
     if let Some(what) = difference("its default", base.as_deref(), revision.as_deref()) {
         cx.report(rule, base, revision.or(Some(At::of(&both.revision.anchor))), what);
+    }
+}
+
+/// Compares `xml` (OpenAPI 3.0.3, section 4.7.26) as data. It has no effect in other notations.
+fn xml<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    let (base, revision) = (both.base.first("xml"), both.revision.first("xml"));
+    let Some(what) = difference("`xml`", base.as_deref(), revision.as_deref()) else { return };
+    if cx.in_xml {
+        both.note(cx, &rules::XML_CHANGED, base, revision, what);
+    } else {
+        let revision = revision.unwrap_or_else(|| At::of(&both.revision.anchor));
+        cx.report(&rules::WITHOUT_EFFECT, base, Some(revision), what);
     }
 }
 

@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 
-use document::finding::shortened;
 use document::openapi::Object;
 
 use super::composition::unwrap;
@@ -48,9 +47,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     if both.verdict == Verdict::Equal {
         return;
     }
-    let gone: Vec<_> = paired.removed.into_iter().map(|old| &base[old]).collect();
-    gone.iter().for_each(|old| removed(cx, both, old));
-    not_covered(cx, both, &gone);
+    paired.removed.into_iter().for_each(|old| removed(cx, both, &base[old]));
     paired.added.into_iter().for_each(|new| added(cx, both, &revision[new]));
     if both.base.may_be(&["object"]) && both.revision.may_be(&["object"]) {
         additional(cx, both);
@@ -99,35 +96,6 @@ fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
     };
     if both.agrees(rule) {
         report_removed(cx, both, old, rule);
-    }
-}
-
-/// Reports removed properties whose values the schema of `additionalProperties` does not cover.
-fn not_covered<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, removed: &[&Property<'a>]) {
-    let others = both.revision.children("additionalProperties");
-    let Some(place) = others.first().map(At::of) else { return };
-    let id = at(cx, Side::Revision, &others, both.revision.anchor);
-    let others = cx.schema(Side::Revision, id);
-    let mut names = Vec::new();
-    for old in removed.iter().filter(|old| !old.schemas.is_empty()) {
-        let schema = schema(cx, Side::Base, old, &both.base);
-        let is_sent = schema.flag(if both.role.is_request() { "readOnly" } else { "writeOnly" }).is_none();
-        let verdict = Verdict::of(&mut cx.inclusion, (&schema, &others), both.role.nested());
-        if is_sent && verdict == Verdict::Breaking {
-            names.push(format!("`{}`", old.name));
-        }
-    }
-    if !names.is_empty() {
-        let family = match both.role.is_request() {
-            true => &rules::ADDITIONAL_NARROWED,
-            false => &rules::ADDITIONAL_WIDENED,
-        };
-        let what = format!(
-            "it allows other values than the properties that are no longer listed: {}",
-            shortened(&names.join(", "))
-        );
-        let was = removed.iter().find_map(|old| old.place());
-        both.report(cx, family, was, Some(place), what);
     }
 }
 
@@ -247,63 +215,40 @@ fn schema<'a>(cx: &mut Comparer<'a>, side: Side, property: &Property<'a>, owner:
     cx.schema(side, id)
 }
 
-/// The properties that are not listed.
-enum Additional<'a> {
-    Any(Option<At<'a>>),
-    Schemas(Vec<Object<'a>>),
-    None(At<'a>),
-}
-
-impl<'a> Additional<'a> {
-    fn of(schema: &Schema<'a>) -> Self {
-        if let Some(closed) = closed(schema) {
-            return Self::None(closed);
-        }
-        let mut schemas = schema.children("additionalProperties");
-        schemas.retain(|schema| !schema.node().entries().is_empty());
-        match schemas.is_empty() {
-            true => Self::Any(schema.first("additionalProperties")),
-            false => Self::Schemas(schemas),
-        }
-    }
-
-    fn place(&self) -> Option<At<'a>> {
-        match self {
-            Self::Any(place) => *place,
-            Self::Schemas(schemas) => schemas.first().map(At::of),
-            Self::None(place) => Some(*place),
-        }
-    }
-}
-
 /// Returns the place that forbids properties that are not listed, if any.
 fn closed<'a>(schema: &Schema<'a>) -> Option<At<'a>> {
     schema.all("additionalProperties").find(|at| at.as_bool() == Some(false))
 }
 
+/// Compares the properties that are not listed.
 fn additional<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let (base, revision) = (Additional::of(&both.base), Additional::of(&both.revision));
-    let places = (base.place(), revision.place());
-    let mut report = |family, what| both.report(cx, family, places.0, places.1, what);
-    match (&base, &revision) {
-        (Additional::Any(_), Additional::Any(_)) | (Additional::None(_), Additional::None(_)) => {}
-        (Additional::Schemas(old), Additional::Schemas(new)) => {
-            both.compare_at(cx, old, new, both.role.nested());
-        }
+    let schemas = |schema: &Schema<'a>| {
+        let mut schemas = schema.children("additionalProperties");
+        schemas.retain(|schema| !schema.node().entries().is_empty());
+        schemas
+    };
+    let (old, new) = (schemas(&both.base), schemas(&both.revision));
+    let places =
+        [&both.base, &both.revision].map(|schema| closed(schema).or(schema.first("additionalProperties")));
+    let mut report = |family, what| both.report(cx, family, places[0], places[1], what);
+    match (closed(&both.base).is_some(), closed(&both.revision).is_some()) {
+        (true, true) => {}
         // The service accepted requests with such properties, although the document does not list them.
-        (_, Additional::None(_)) => {
+        (false, true) => {
             let what = "properties that are not listed are no longer allowed";
-            both.note(cx, &rules::ADDITIONAL_CLOSED, places.0, places.1, what);
+            both.note(cx, &rules::ADDITIONAL_CLOSED, places[0], places[1], what);
         }
-        (Additional::None(_), _) => {
+        (true, false) => {
             let what = "properties that are not listed are now allowed";
-            both.note(cx, &rules::ADDITIONAL_OPENED, places.0, places.1, what);
+            both.note(cx, &rules::ADDITIONAL_OPENED, places[0], places[1], what);
         }
-        (Additional::Any(_), Additional::Schemas(_)) => {
+        _ if !old.is_empty() && !new.is_empty() => both.compare_at(cx, &old, &new, both.role.nested()),
+        _ if !new.is_empty() => {
             report(&rules::ADDITIONAL_NARROWED, "properties that are not listed must now match a schema");
         }
-        (Additional::Schemas(_), Additional::Any(_)) => {
+        _ if !old.is_empty() => {
             report(&rules::ADDITIONAL_WIDENED, "properties that are not listed may now have any value");
         }
+        _ => {}
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Schema, Verdict, composition};
+use super::{Schema, Verdict};
 use crate::breaking::comparer::{Comparer, Pair};
 use crate::breaking::data::canonical;
 use crate::breaking::place::At;
@@ -13,32 +13,17 @@ pub(super) fn report(cx: &mut Comparer<'_>) {
     cx.report_unexplained(is_overlap, |cx, pair, is_overlap| {
         let (old, new) = (cx.schema(Side::Base, pair.base), cx.schema(Side::Revision, pair.revision));
         let is_decided = cx.inclusion.is_decided(old.values, new.values);
-        let (mut base, mut revision) = (At::of(&old.anchor), At::of(&new.anchor));
         let widened = pair.role.is_request() == (pair.letter == Verdict::Compatible);
         let family = match widened {
             _ if is_overlap => &rules::OVERLAP,
             true => &rules::VALUES_WIDENED,
             false => &rules::VALUES_NARROWED,
         };
-        // Values that match several alternatives of `oneOf` are not allowed.
-        let overlap = match (is_decided, widened) {
-            (false, _) => None,
-            (true, true) => composition::overlap(cx, Side::Base, (&old, &new), pair.role),
-            (true, false) => composition::overlap(cx, Side::Revision, (&new, &old), pair.role),
+        let what = match is_decided {
+            true => unexplained(&old, &new, widened),
+            false => "its alternatives changed, and are too many to decide which values differ".to_owned(),
         };
-        let what = match (is_decided, overlap) {
-            (false, _) => "its alternatives changed, and are too many to decide which values differ".to_owned(),
-            (true, Some((place, names))) if widened => {
-                base = place;
-                format!("values that matched both alternatives {names} of `oneOf` were not allowed, and may be now")
-            }
-            (true, Some((place, names))) => {
-                revision = place;
-                format!("values that match both alternatives {names} of `oneOf` are not allowed")
-            }
-            (true, None) => unexplained(&old, &new, widened),
-        };
-        cx.report(family.rule(pair.role), Some(base), Some(revision), what);
+        cx.report(family.rule(pair.role), Some(At::of(&old.anchor)), Some(At::of(&new.anchor)), what);
     });
 }
 
