@@ -21,30 +21,20 @@ const SIZE: [&str; 4] = ["-x", "88", "-y", "17"];
 const LIMIT: Duration = Duration::from_secs(90);
 
 /// The colours of a terminal: the 16 of ANSI, then those of text and background.
-type Colours = ([u32; 16], u32, u32);
-
-const THEMES: [(&str, Colours); 2] = [
+const THEMES: [(&str, [u32; 18]); 2] = [
     (
         "light",
-        (
-            [
-                0x24292f, 0xcf222e, 0x116329, 0x4d2d00, 0x0550ae, 0x8250df, 0x1b7c83, 0x6e7781, 0x57606a,
-                0xa40e26, 0x1a7f37, 0x633c01, 0x218bff, 0xa475f9, 0x3192aa, 0x8c959f,
-            ],
-            0x1f2328,
-            0xf6f8fa,
-        ),
+        [
+            0x24292f, 0xcf222e, 0x116329, 0x4d2d00, 0x0550ae, 0x8250df, 0x1b7c83, 0x6e7781, 0x57606a,
+            0xa40e26, 0x1a7f37, 0x633c01, 0x218bff, 0xa475f9, 0x3192aa, 0x8c959f, 0x1f2328, 0xf6f8fa,
+        ],
     ),
     (
         "dark",
-        (
-            [
-                0x484f58, 0xff7b72, 0x3fb950, 0xd29922, 0x58a6ff, 0xbc8cff, 0x39c5cf, 0xb1bac4, 0x6e7681,
-                0xffa198, 0x56d364, 0xe3b341, 0x79c0ff, 0xd2a8ff, 0x56d4dd, 0xf0f6fc,
-            ],
-            0xe6edf3,
-            0x161b22,
-        ),
+        [
+            0x484f58, 0xff7b72, 0x3fb950, 0xd29922, 0x58a6ff, 0xbc8cff, 0x39c5cf, 0xb1bac4, 0x6e7681,
+            0xffa198, 0x56d364, 0xe3b341, 0x79c0ff, 0xd2a8ff, 0x56d4dd, 0xf0f6fc, 0xe6edf3, 0x161b22,
+        ],
     ),
 ];
 
@@ -86,15 +76,14 @@ fn editor(program: &Path, background: &str) -> Result<String, String> {
 }
 
 /// Returns the picture of a screen.
-fn drawn(screen: &str, (palette, text, background): Colours) -> String {
+fn drawn(screen: &str, colours: [u32; 18]) -> String {
     let colour = |rgb: u32| {
         let [_, red, green, blue] = rgb.to_be_bytes();
         (red, green, blue)
     };
-    let palette = Palette(palette.map(|rgb| colour(rgb).into()));
-    let term = Term::new().palette(palette);
-    let term = term.fg_color(colour(text).into()).bg_color(colour(background).into());
-    term.render_svg(screen.trim_end())
+    let [palette @ .., text, background] = colours.map(colour);
+    let term = Term::new().palette(Palette(palette.map(Into::into)));
+    term.fg_color(text.into()).bg_color(background.into()).render_svg(screen.trim_end())
 }
 
 fn write(picture: &Path, content: &[u8]) -> Result<(), String> {

@@ -21,15 +21,15 @@ pub(crate) fn feed(site: &Site<'_>) -> Option<File> {
     let feed = html! {
         (PreEscaped("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"))
         feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en" {
-            title { (characters(&format!("Releases of {}", site.title()))) }
+            title { (characters(&format!("Releases of {}", site.current.title()))) }
             id { (id(format!("{}.json", first.version.name))) }
             updated { (newest.changes.date) "T00:00:00Z" }
-            author { name { (characters(site.title())) } }
+            author { name { (characters(site.current.title())) } }
             link rel="self" type="application/atom+xml" href=(to(PATH)) {}
             link rel="alternate" type="text/html" href=(to("docs/changelog.html")) {}
             @for Past { version, changes, .. } in &site.released {
                 entry {
-                    title { (characters(&format!("{} {}", site.title(), version.name))) }
+                    title { (characters(&format!("{} {}", site.current.title(), version.name))) }
                     id { (id(format!("{}.yaml", version.name))) }
                     updated { (changes.date) "T00:00:00Z" }
                     link rel="alternate" type="text/html" href=(to(&version.changes())) {}

@@ -78,11 +78,6 @@ impl<'a> Site<'a> {
         Ok(Self { released, sources, hosting, current, search: String::new() })
     }
 
-    /// The title of the API.
-    pub(crate) fn title(&self) -> &str {
-        self.current.title()
-    }
-
     /// The URL of the site, without a slash at its end, if it is known.
     pub(crate) fn url(&self) -> Option<&str> {
         match self.hosting {
@@ -192,7 +187,7 @@ impl<'a> Page<'a> {
                 body {
                     a.skip href="#content" { "Skip to the content" }
                     header.bar {
-                        a.brand href=(to(HOME)) { (site.title()) }
+                        a.brand href=(to(HOME)) { (site.current.title()) }
                         nav aria-label="Pages" {
                             ul {
                                 @for (path, title) in BAR {
@@ -209,7 +204,7 @@ impl<'a> Page<'a> {
                         (self.aside)
                         main #content { (self.main) }
                     }
-                    footer { p { (site.title()) " " (site.current.label()) } }
+                    footer { p { (site.current.title()) " " (site.current.label()) } }
                 }
             }
         };

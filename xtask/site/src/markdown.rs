@@ -146,15 +146,10 @@ fn written<'e>(events: impl Iterator<Item = Event<'e>>) -> Markup {
 
 /// Returns a sentence with the words in backticks as code, and everything else as it is.
 pub(crate) fn code(text: &str) -> Markup {
-    let parts: Vec<&str> = text.split('`').collect();
-    // An odd number of backticks leaves one without a partner.
-    let is_paired = parts.len() % 2 == 1;
     html! {
-        @if is_paired {
-            @for (position, part) in parts.iter().enumerate() {
-                @if position % 2 == 1 { code { (part) } } @else { (part) }
-            }
-        } @else { (text) }
+        @for (position, part) in text.split('`').enumerate() {
+            @if position % 2 == 1 { code { (part) } } @else { (part) }
+        }
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) fn page(site: &Site<'_>) -> File {
         h1 { "There is no such page" }
         p { "Its address may be misspelled, or an earlier version of the service had it." }
         ul {
-            li { a href=(link(MISSING, HOME)) { "Documentation of " (site.title()) } }
+            li { a href=(link(MISSING, HOME)) { "Documentation of " (site.current.title()) } }
             li { a href=(link(MISSING, "docs/changelog.html")) { "What changed in each version" } }
         }
     };

@@ -56,7 +56,7 @@ pub(crate) fn page(site: &Site<'_>, version: &Version) -> File {
 /// Returns the interactive page of a version: Swagger UI, started by `assets/viewer.js`.
 pub(crate) fn viewer(site: &Site<'_>, version: &Version) -> File {
     let path = version.viewer();
-    let title = format!("Try {} {}", site.title(), version.name);
+    let title = format!("Try {} {}", site.current.title(), version.name);
     let sends = *site.hosting == Hosting::Service;
     let head = html! {
         @for name in ["swagger-ui.css", "viewer.css"] { link rel="stylesheet" href=(link(&path, assets::path(name))); }

@@ -47,7 +47,12 @@ fn python(request: &Request<'_>) -> String {
         + &when(is_new, "import uuid\n");
     let key = format!("key = os.environ.get(\"KEY\") or sys.exit({})\n", quoted(HINT));
     let id = format!("# {KEEP}\nidempotency_key = f'\"{{uuid.uuid4()}}\"'\n");
-    let headers = lines(request, "        \"NAME\": VALUE,\n", ("f\"", "{key}\""), "idempotency_key");
+    let headers = lines(
+        request,
+        |name, value| format!("        {name}: {value},\n"),
+        ("f\"", "{key}\""),
+        "idempotency_key",
+    );
     format!(
         "{imports}from urllib.error import HTTPError\nfrom urllib.request import Request, urlopen\n\n{}{}request = \
          Request(\n    {},\n    method=\"{}\",\n{}{})\ntry:\n    response = urlopen(request, timeout=30)\n\
@@ -67,7 +72,8 @@ fn typescript(request: &Request<'_>) -> String {
         quoted(HINT)
     );
     let id = format!("// {KEEP}\nconst idempotencyKey = `\"${{crypto.randomUUID()}}\"`;\n");
-    let headers = lines(request, "    \"NAME\": VALUE,\n", ("`", "${key}`"), "idempotencyKey");
+    let headers =
+        lines(request, |name, value| format!("    {name}: {value},\n"), ("`", "${key}`"), "idempotencyKey");
     let body = request.body.map_or_else(String::new, |body| {
         let is_text = body.as_str().is_some() || has_large_number(body);
         let json = || format!("JSON.stringify({})", sample(body).replace('\n', "\n  "));
@@ -89,7 +95,7 @@ fn rust(request: &Request<'_>) -> String {
     let id = format!(
         "    // {KEEP}\n    let idempotency_key = format!(\"\\\"{{}}\\\"\", uuid::Uuid::new_v4());\n"
     );
-    let header = "        .header(\"NAME\", VALUE)\n";
+    let header = |name: &str, value: &str| format!("        .header({name}, {value})\n");
     let headers = lines(request, header, ("format!(\"", "{key}\")"), "idempotency_key");
     let body = request.body.map_or_else(String::new, |body| {
         let text = word(body);
@@ -108,16 +114,21 @@ fn rust(request: &Request<'_>) -> String {
     )
 }
 
-/// Returns a line for each header: `line` with its name and an expression of its value. The key is between `before` with
-/// the prefix, and `after`; `new` is the idempotency key.
-fn lines(request: &Request<'_>, line: &str, (before, after): (&str, &str), new: &str) -> String {
+/// Returns a line for each header: `line` of its name as a string and of an expression of its value. The key is between
+/// `before` with the prefix, and `after`; `new` is the idempotency key.
+fn lines(
+    request: &Request<'_>,
+    line: fn(&str, &str) -> String,
+    (before, after): (&str, &str),
+    new: &str,
+) -> String {
     let lines = request.headers.iter().map(|(name, value)| {
         let value = match value {
             Header::Key(prefix) => format!("{before}{prefix}{after}"),
             Header::New => new.to_owned(),
             Header::Text(text) => quoted(text),
         };
-        line.replace("NAME", name).replace("VALUE", &value)
+        line(&quoted(name), &value)
     });
     lines.collect()
 }

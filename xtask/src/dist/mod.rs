@@ -19,7 +19,7 @@ use jiff::tz::TimeZone;
 use launcher::process::{cargo, output, status};
 use launcher::workspace::{in_file, workspace};
 
-use self::dependencies::Id;
+use self::dependencies::purl;
 use crate::release::verify::sum;
 use crate::workspace::{empty_directory, from_here};
 
@@ -143,10 +143,8 @@ fn files(program: &Path, manual: &Path) -> Result<BTreeMap<String, Vec<u8>>, Str
     let documents = "share/doc/animal-store";
     files.insert(format!("{documents}/store.toml"), printed(&["config"])?);
     let dependencies = dependencies::read()?;
-    let id = Id { name: "animal-store".to_owned(), version: animal_store::VERSION.to_owned() };
-    let sbom =
-        serde_json::to_vec_pretty(&sbom::sbom(&id, &dependencies)).map_err(|error| error.to_string())?;
-    files.insert(format!("{documents}/sbom.cdx.json"), sbom);
+    let sbom = sbom::sbom(&purl("animal-store", animal_store::VERSION), &dependencies);
+    files.insert(format!("{documents}/sbom.cdx.json"), format!("{sbom:#}").into_bytes());
     files.insert(format!("{documents}/THIRD-PARTY-LICENCES"), notices::notices(&dependencies)?.into_bytes());
     let sums: String = files.iter().map(|(path, content)| format!("{}  {path}\n", sum(content))).collect();
     files.insert("SHA256SUMS".to_owned(), sums.into_bytes());

@@ -1,9 +1,8 @@
 //! The licences of the crates that are linked into the program, with their texts.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use launcher::workspace::in_file;
 
@@ -19,36 +18,34 @@ const NAMES: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"
 pub(super) fn notices(dependencies: &Dependencies) -> Result<String, String> {
     let mut crates = String::from("animal-store contains these crates:\n\n");
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (id, dependency) in dependencies.iter().filter(|(_, dependency)| dependency.checksum.is_some()) {
-        let name = format!("{} {}", id.name, id.version);
-        // Writing to a string does not fail.
-        let _ = writeln!(crates, "{name}: {}", dependency.licence.as_deref().unwrap_or("see its text"));
-        for text in files(&dependency.directory)? {
+    let packages = dependencies.values().map(|dependency| &dependency.package);
+    for package in packages.filter(|package| package.source.is_some()) {
+        let name = format!("{} {}", package.name, package.version);
+        crates += &format!("{name}: {}\n", package.license.as_deref().unwrap_or("see its text"));
+        for text in files(package.manifest_path.parent().unwrap_or(&package.manifest_path).as_std_path())? {
             texts.entry(text).or_default().push(name.clone());
         }
     }
-    for (text, crates_of_text) in texts {
-        let line = "-".repeat(78);
-        let _ = write!(crates, "\n{line}\n{}\n{line}\n\n{}\n", crates_of_text.join(", "), text.trim_end());
-    }
-    Ok(crates)
+    let line = "-".repeat(78);
+    let text = |(text, crates): (&String, &Vec<String>)| {
+        format!("\n{line}\n{}\n{line}\n\n{}\n", crates.join(", "), text.trim_end())
+    };
+    Ok(crates + &texts.iter().map(text).collect::<String>())
 }
 
 /// Returns the texts of licences in a directory, in the order of their names.
 fn files(directory: &Path) -> Result<Vec<String>, String> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(directory).map_err(in_file(directory))? {
-        let path = entry.map_err(in_file(directory))?.path();
+    let entries = fs::read_dir(directory).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let paths = entries.map_err(in_file(directory))?.into_iter().map(|entry| entry.path());
+    let is_licence = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
-        if path.is_file() && NAMES.iter().any(|beginning| name.starts_with(beginning)) {
-            paths.push(path);
-        }
-    }
+        path.is_file() && NAMES.iter().any(|beginning| name.starts_with(beginning))
+    };
+    let mut paths: Vec<PathBuf> = paths.filter(is_licence).collect();
     paths.sort();
-    let read = |path: &std::path::PathBuf| {
-        fs::read(path)
-            .map(|bytes| String::from_utf8_lossy(&bytes).replace("\r\n", "\n"))
-            .map_err(in_file(path))
+    let read = |path: &PathBuf| {
+        let bytes = fs::read(path).map_err(in_file(path))?;
+        Ok(String::from_utf8_lossy(&bytes).replace("\r\n", "\n"))
     };
     paths.iter().map(read).collect()
 }

@@ -1,49 +1,34 @@
 //! The software bill of materials (CycloneDX 1.5).
 
+use cargo_metadata::Package;
 use serde_json::{Value, json};
 
-use super::dependencies::{Dependencies, Dependency, Id};
+use super::dependencies::Dependencies;
 
-/// Returns the bill of materials of the program, whose own crate is `program`.
-pub(super) fn sbom(program: &Id, dependencies: &Dependencies) -> Value {
-    let others = dependencies.iter().filter(|(id, _)| *id != program);
-    let components: Vec<Value> =
-        others.map(|(id, dependency)| component(id, dependency, "library")).collect();
-    let uses: Vec<Value> = dependencies
-        .iter()
-        .map(|(id, dependency)| {
-            json!({ "ref": purl(id), "dependsOn": dependency.uses.iter().map(purl).collect::<Vec<_>>() })
-        })
-        .collect();
+/// Returns the bill of materials of the program, whose own crate has the package URL `program`.
+pub(super) fn sbom(program: &str, dependencies: &Dependencies) -> Value {
+    let others = dependencies.iter().filter(|(url, _)| *url != program);
+    let components: Vec<_> = others.map(|(url, it)| component(url, &it.package, "library")).collect();
+    let uses = dependencies.iter().map(|(url, it)| json!({ "ref": url, "dependsOn": it.uses }));
     json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
-        "metadata": { "component": component(program, &dependencies[program], "application") },
+        "metadata": { "component": component(program, &dependencies[program].package, "application") },
         "components": components,
-        "dependencies": uses,
+        "dependencies": uses.collect::<Vec<_>>(),
     })
 }
 
-fn component(id: &Id, dependency: &Dependency, kind: &str) -> Value {
-    let mut component = json!({
-        "type": kind,
-        "bom-ref": purl(id),
-        "name": id.name,
-        "version": id.version,
-    });
+fn component(url: &str, package: &Package, kind: &str) -> Value {
+    let mut component =
+        json!({ "type": kind, "bom-ref": url, "name": *package.name, "version": package.version });
     // The manifests of old crates separate alternatives with a slash.
-    if let Some(licence) = dependency.licence.as_deref().map(|licence| licence.replace('/', " OR ")) {
+    if let Some(licence) = package.license.as_deref().map(|licence| licence.replace('/', " OR ")) {
         component["licenses"] = json!([{ "expression": licence }]);
     }
-    if let Some(checksum) = &dependency.checksum {
-        component["purl"] = purl(id).into();
-        component["hashes"] = json!([{ "alg": "SHA-256", "content": checksum }]);
+    if package.source.is_some() {
+        component["purl"] = url.into();
     }
     component
-}
-
-/// Returns the package URL (<https://github.com/package-url/purl-spec>).
-fn purl(id: &Id) -> String {
-    format!("pkg:cargo/{}@{}", id.name, id.version.replace('+', "%2B"))
 }
