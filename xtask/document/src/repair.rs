@@ -30,15 +30,6 @@ pub enum Repair {
         /// The new value.
         value: Value,
     },
-    /// Replace an entry of a mapping by another key with another value.
-    Replace {
-        /// JSON pointer of the old value.
-        at: String,
-        /// The new key.
-        key: String,
-        /// The new value.
-        value: Value,
-    },
     /// Add an entry to a mapping.
     Add {
         /// JSON pointer of the mapping.
@@ -74,9 +65,6 @@ impl Repair {
                 item if pointer::index(&item).is_some() => format!("Change this item to `{}`", shown(value)),
                 key => format!("Change `{key}` to `{}`", shown(value)),
             },
-            Self::Replace { at, key, value } => {
-                format!("Replace `{}` by `{key}: {}`", last(at), shown(value))
-            }
             Self::Add { key, value, .. } => format!("Add `{key}: {}`", shown(value)),
             Self::Together(repairs) => {
                 const MOST: usize = 3;

@@ -1,7 +1,8 @@
 //! Rename a component, with everything that refers to it.
 
-use document::edits::{Edit, component, is_component, renamed};
+use document::edits::{Edit, component, edits, is_component};
 use document::openapi::{Keys, Object, shapes};
+use document::repair::Repair;
 use document::{Span, shortened};
 use lsp_server::ErrorCode;
 use lsp_types::{
@@ -45,7 +46,8 @@ pub(crate) fn rename(world: &World, params: &RenameParams) -> Result<Option<Work
         return Err(refused(format!("`components/{}` has `{}` already", object.keyword(), shortened(new))));
     }
     let unclear = || refused("a place that refers to it cannot be edited".to_owned());
-    let edits = renamed(object, new).ok_or_else(unclear)?;
+    let rename = Repair::Rename { at: object.pointer(), to: new.to_owned() };
+    let edits = edits(object.model(), &rename).ok_or_else(unclear)?;
     Ok(Some(workspace_edit(view, edits)))
 }
 
@@ -59,14 +61,8 @@ fn at(view: &Document, position: Position) -> Option<(Place<'_>, Object<'_>)> {
 /// Returns the place of a name in the text of a key or value. `None` if it is written with escapes.
 fn name_in(span: Span, text: &str, name: &str) -> Option<Span> {
     let written = text.get(span.start..span.end)?;
-    let start = written.rfind(name)?;
-    let start_byte = span.start + start;
-    Some(Span {
-        start: start_byte,
-        end: start_byte + name.len(),
-        line: span.line,
-        column: span.column + start,
-    })
+    let start = span.start + written.rfind(name)?;
+    Some(Span { start, end: start + name.len(), ..span })
 }
 
 /// Returns edits of the newest text of a document for the client.

@@ -149,7 +149,7 @@ impl Comparison<'_> {
             let at = finding.pointer.clone();
             let repair = match meant {
                 Some(meant) => Some(Repair::Rename { at, to: meant.to_owned() }),
-                None => shapes::repair_of(kind, entry, at),
+                None => shapes::repair_of(kind, &entry.key, at),
             };
             self.add(finding.sides(key, code.unwrap_or_default()).fix(fix).instead(meant).repair(repair));
         }

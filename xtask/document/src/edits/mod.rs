@@ -7,7 +7,7 @@ mod uses;
 
 use std::ops::Range;
 
-use crate::openapi::{Kind, Model, Object};
+use crate::openapi::{Kind, Model};
 use crate::repair::Repair;
 use crate::text::{self, Node, pointer};
 
@@ -29,19 +29,12 @@ pub fn edits(model: &Model<'_>, repair: &Repair) -> Option<Vec<Edit>> {
     finished(model.source(), of_repair(model, repair)?)
 }
 
-/// Returns the edits that give an object another key, with everything that refers to the object or to a part of it, in
-/// the order of the text. `None` if there is another object with the key, or a place cannot be edited.
-pub fn renamed(object: Object<'_>, to: &str) -> Option<Vec<Edit>> {
-    finished(object.model().source(), rename::renamed(object, to)?)
-}
-
 fn of_repair(model: &Model<'_>, repair: &Repair) -> Option<Vec<Edit>> {
     let (text, root) = (model.source(), model.root().node());
     Some(match repair {
         Repair::Remove { at } => removed(model, at)?,
         Repair::Rename { at, to } => rename::at(model, at, to)?,
         Repair::Write { at, value } => vec![parts::write(text, root, at, value)?],
-        Repair::Replace { at, key, value } => vec![parts::replace(text, root, at, (key, value))?],
         Repair::Add { at, key, value } => vec![parts::add(text, root.pointer(at)?, key, value)?],
         Repair::Together(repairs) => {
             repairs.iter().map(|repair| of_repair(model, repair)).collect::<Option<Vec<_>>>()?.concat()

@@ -64,21 +64,6 @@ pub(super) fn write(text: &str, root: &Node, at: &str, value: &Json) -> Option<E
     (written.pointer(at).map(Node::to_json).as_ref() == Some(value)).then_some(new)
 }
 
-/// Replaces an entry by another key with another value. `None` if another entry has the key, or the value has several
-/// lines.
-pub(super) fn replace(text: &str, root: &Node, at: &str, (key, value): (&str, &Json)) -> Option<Edit> {
-    let Part::Entry(owner, number) = at_pointer(root, at)? else { return None };
-    let entry = &owner.entries()[number];
-    let is_here = entry.value.span.start >= entry.key_span.end;
-    if !is_here || owner.entry(key).is_some() {
-        return None;
-    }
-    let range = entry.key_span.start..entry.value.span.end;
-    let old = text.get(range.clone()).filter(|old| !old.contains('\n'))?;
-    let text = format!("{}: {}", key_like(old, key), flow(value, sample(text, "")));
-    Some(Edit { range, text })
-}
-
 /// Adds an entry to a mapping. `None` if it has the key.
 pub(super) fn add(text: &str, owner: &Node, key: &str, value: &Json) -> Option<Edit> {
     let is_new = matches!(owner.value, Value::Mapping(_)) && owner.entry(key).is_none();

@@ -1,11 +1,9 @@
 //! Checks single values and keys: type, form, and suggestions for misspelt keys.
 
-use serde_json::json;
-
 use crate::finding::nearest;
 use crate::repair::Repair;
 pub use crate::text::type_of;
-use crate::text::{Entry, Node, Value};
+use crate::text::{Node, Value};
 
 use super::{Keys, Kind, Shape};
 
@@ -66,22 +64,10 @@ pub fn instead_of(kind: Kind, key: &str) -> String {
 
 /// Returns the repair of an entry whose key is not a keyword, if [`instead_of`] names exactly that. `at` is the pointer of
 /// its value.
-pub fn repair_of(kind: Kind, entry: &Entry, at: String) -> Option<Repair> {
-    let Entry { key, value, .. } = entry;
+pub fn repair_of(kind: Kind, key: &str, at: String) -> Option<Repair> {
     if let Some(keyword) = meant(kind, key) {
         return Some(Repair::Rename { at, to: keyword.to_owned() });
     }
-    let replaced = match (&**key, value.items()) {
-        ("const", _) => Some(("enum", json!([value.to_json()]))),
-        ("examples", [first, ..]) => Some(("example", first.to_json())),
-        ("contentEncoding", _) if value.as_str() == Some("base64") => Some(("format", json!("byte"))),
-        ("contentMediaType", _) => Some(("format", json!("binary"))),
-        _ => None,
-    };
-    if let Some((key, value)) = replaced.filter(|_| kind == Kind::Schema) {
-        return Some(Repair::Replace { at, key: key.to_owned(), value });
-    }
-    let key = key.as_str();
     let elsewhere = ELSEWHERE.iter().find(|(keywords, ..)| keywords.contains(&key));
     elsewhere.is_none_or(|(_, is_superfluous, _)| *is_superfluous).then_some(Repair::Remove { at })
 }
@@ -93,32 +79,6 @@ pub fn converted(expected: &str, node: &Node) -> Option<serde_json::Value> {
         ("a string", Value::Number(_) | Value::Bool(_)) => Some(text_of(node).into()),
         ("`true` or `false`", Value::String(text)) => text.parse::<bool>().ok().map(Into::into),
         ("a number", Value::String(text)) => text.parse::<serde_json::Number>().ok().map(Into::into),
-        _ => None,
-    }
-}
-
-/// Returns the repair of a schema's keyword that has another type in OpenAPI 3.1: a `type` of two types, one of them `null`,
-/// and an exclusive bound that is a number. `at` is the pointer of the schema.
-pub fn from_3_1(schema: &Node, keyword: &str, at: &str) -> Option<Repair> {
-    let write = |value| Repair::Write { at: format!("{at}/{keyword}"), value };
-    let add = |key: &str, value| Repair::Add { at: at.to_owned(), key: key.to_owned(), value };
-    let value = schema.get(keyword)?;
-    match (keyword, &value.value) {
-        ("type", Value::Sequence(types)) => {
-            let names: Vec<&str> = types.iter().map(|name| name.as_str().unwrap_or("null")).collect();
-            match names[..] {
-                [one] => Some(write(json!(one))),
-                [one, "null"] | ["null", one] if schema.get("nullable").is_none() => {
-                    Some(Repair::Together(vec![write(json!(one)), add("nullable", json!(true))]))
-                }
-                _ => None,
-            }
-        }
-        ("exclusiveMinimum" | "exclusiveMaximum", Value::Number(limit)) => {
-            let bound = if keyword == "exclusiveMinimum" { "minimum" } else { "maximum" };
-            let is_free = schema.get(bound).is_none();
-            is_free.then(|| Repair::Together(vec![write(json!(true)), add(bound, json!(limit))]))
-        }
         _ => None,
     }
 }

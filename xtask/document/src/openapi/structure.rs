@@ -153,7 +153,7 @@ impl<'a> Walker<'a, '_> {
             let fix = shapes::instead_of(kind, &entry.key);
             let added = self.say(&KEYWORD, &[], entry.key_span, message, fix);
             let at = added.place();
-            shapes::repair_of(kind, entry, at).into_iter().fold(added, Added::repair);
+            shapes::repair_of(kind, &entry.key, at).into_iter().fold(added, Added::repair);
             return;
         }
         if let Some(fix) = shapes::wrong_key(*keys, &entry.key) {
@@ -237,15 +237,10 @@ impl<'a> Walker<'a, '_> {
         let message =
             format!("`{}` is {}, but must be {expected}.", self.last_keyword(), shapes::type_of(node));
         let fix = format!("Write {expected}{}.", shapes::hint(self.last_keyword(), node));
-        let keyword = self.last_keyword();
-        let schema = self.parent.filter(|_| self.steps.len() == 1).map(|id| self.model.object(id));
-        let schema = schema.filter(|it| it.kind() == Kind::Schema);
-        let from_3_1 = schema.and_then(|it| shapes::from_3_1(it.node(), keyword, &it.pointer()));
         let is_harmless = self.is_harmless(node);
         let added = self.say(&TYPE, &[], head(node), message, fix);
         let place = Some(added.place()).filter(|_| is_harmless);
-        let added = right.into_iter().fold(added, Added::write);
-        from_3_1.into_iter().fold(added, Added::repair);
+        right.into_iter().fold(added, Added::write);
         self.model.harmless.extend(place);
     }
 
