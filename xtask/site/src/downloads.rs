@@ -77,7 +77,7 @@ pub(crate) fn clients(site: &Site<'_>) -> File {
             _ => return None,
         })
     });
-    let links = html! { ul { @for Section { title, id, .. } in &sections { li { a href={ "#" (id) } { (title) } } } } };
+    let links = html! { ul { @for Section { title, id, .. } in sections.iter().filter(|it| it.is_heading) { li { a href={ "#" (id) } { (title) } } } } };
     let aside = html! { div.aside { (contents(&links)) } };
     Page { aside, ..Page::of(CLIENTS, "Clients", CLIENTS, main) }.file(site)
 }

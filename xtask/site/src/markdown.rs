@@ -8,10 +8,11 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 use crate::code::highlighted;
 use crate::spec::anchor;
 
-/// A part of a text that begins with a heading of level 2.
+/// A part of a text that begins with a heading of level 2, or with a row of a table that begins with a code.
 pub(crate) struct Section {
+    pub(crate) is_heading: bool,
     pub(crate) title: String,
-    /// The identifier of the heading.
+    /// The identifier of the heading or the code.
     pub(crate) id: String,
     /// The words below it.
     pub(crate) words: String,
@@ -46,7 +47,10 @@ pub(crate) fn render(
     let mut heading = None;
     let mut is_first_cell = false;
     for event in events(text, link) {
-        if let (Some(section), None, Some(word)) = (sections.last_mut(), heading, word(&event)) {
+        let begins_row = is_first_cell && matches!(event, Event::Code(_));
+        if let (Some(section), None, false, Some(word)) =
+            (sections.last_mut(), heading, begins_row, word(&event))
+        {
             section.words += word;
         }
         let event = match event {
@@ -68,12 +72,19 @@ pub(crate) fn render(
                     output.push(Event::Html(permalink(&id, &title).into_string().into()));
                 }
                 if level == HeadingLevel::H2 {
-                    sections.push(Section { title, id, words: String::new() });
+                    sections.push(Section { is_heading: true, title, id, words: String::new() });
                 }
                 Event::End(TagEnd::Heading(level))
             }
-            Event::Code(code) if is_first_cell && !ids.contains(&anchor("code", &code)) => {
-                ids.push(anchor("code", &code));
+            Event::Code(code) if begins_row && !ids.contains(&anchor("code", &code)) => {
+                let id = anchor("code", &code);
+                ids.push(id.clone());
+                sections.push(Section {
+                    is_heading: false,
+                    title: code.to_string(),
+                    id,
+                    words: String::new(),
+                });
                 Event::InlineHtml(html! { code id=(anchor("code", &code)) { (code) } }.into_string().into())
             }
             other => other,

@@ -197,7 +197,7 @@ fn places(spec: &Spec<'_>, sections: &[Section]) -> Markup {
     let schemas: Vec<_> = spec.components("schemas").collect();
     html! {
         ul {
-            @for Section { title, id, .. } in sections { li { a href={ "#" (id) } { (title) } } }
+            @for Section { title, id, .. } in sections.iter().filter(|it| it.is_heading) { li { a href={ "#" (id) } { (title) } } }
             @if !spec.servers().is_empty() { li { a href="#servers" { "Servers" } } }
             li {
                 a href="#operations" { "Operations" }

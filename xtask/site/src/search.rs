@@ -44,8 +44,9 @@ pub(crate) fn index(site: &Site<'_>) -> File {
     File { path: hashed("search.json", &content), content, is_immutable: true }
 }
 
-/// Returns the sections of a text on a page.
+/// Returns the sections of a text on a page, and the codes of the first page.
 fn sections(text: &str, highest: HeadingLevel, page: &str) -> Vec<Entry> {
     let (_, sections) = markdown::render(text, highest, &|_| None);
-    sections.into_iter().map(|it| (it.title, format!("{page}#{}", it.id), it.words)).collect()
+    let sections = sections.into_iter().filter(|it| it.is_heading || page.is_empty());
+    sections.map(|it| (it.title, format!("{page}#{}", it.id), it.words.trim().to_owned())).collect()
 }
