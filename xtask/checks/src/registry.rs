@@ -36,7 +36,7 @@ pub fn find(name: &str) -> Option<&'static Rule> {
 
 /// Returns the rule with the most similar name.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    finding::nearest(name, rules().map(|rule| rule.name), 3)
+    finding::nearest(name, rules().map(|rule| rule.name))
 }
 
 /// Rules as a Markdown table.

@@ -237,11 +237,12 @@ fn folded(name: &str) -> String {
     name.to_lowercase().replace(['-', '_'], "")
 }
 
-/// Returns the most similar name, at most `distance` edits away. Case, `-` and `_` are ignored.
-pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>, distance: usize) -> Option<&'n str> {
+/// Returns the most similar name: a third of its characters may differ, but at most three. Case, `-` and `_` are ignored.
+pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     // The comparison takes quadratic time, so long names are skipped.
     const LONGEST: usize = 100;
     let length = folded(name).chars().count();
+    let distance = 3.min(length / 3);
     // Each edit changes the length by at most one.
     let edits = |known: &str| {
         (folded(known).chars().count().abs_diff(length) <= distance).then(|| edit_distance(name, known))
@@ -249,6 +250,21 @@ pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>, distance: u
     let near = known.filter(|known| name.len().max(known.len()) <= LONGEST);
     let near = near.filter_map(|known| Some((edits(known)?, known)));
     near.filter(|(edits, _)| *edits <= distance).min().map(|(_, known)| known)
+}
+
+/// Finds what misspelt names mean. The number of searches is limited, because a document can have very many such names.
+#[derive(Clone, Debug, Default)]
+pub struct Suggestions {
+    searched: usize,
+}
+
+impl Suggestions {
+    /// Returns the [`nearest`] name.
+    pub fn nearest<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+        const MOST: usize = 100;
+        self.searched += 1;
+        if self.searched > MOST { None } else { nearest(name, known) }
+    }
 }
 
 /// Returns the number of findings of each severity, such as `2 errors, 1 warning`.

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::Value;
 
-use crate::finding::{Finding, Severity, Spot, Subject};
+use crate::finding::{Finding, Severity, Spot, Subject, Suggestions, shortened};
 use crate::repair::Repair;
 
 /// The limit of bytes of all findings, so that a hostile document cannot exhaust the memory.
@@ -96,6 +96,8 @@ pub use crate::rules;
 /// Collects findings without duplicates, up to a limit of memory.
 #[derive(Clone, Default)]
 pub struct Findings {
+    /// The names that misspelt ones mean.
+    pub suggestions: Suggestions,
     found: Vec<(Profile, Finding)>,
     /// Rule, place and hash of the message. The value of an alias has the same findings at each use.
     known: HashSet<(&'static str, usize, usize, u64)>,
@@ -129,6 +131,16 @@ impl Added<'_> {
     pub fn write(self, value: impl Into<Value>) -> Self {
         let at = self.place();
         self.repair(Repair::Write { at, value: value.into() })
+    }
+
+    /// The finding is probably fixed by this name, which `repair` writes.
+    pub fn meant<'n>(mut self, name: Option<&'n str>, repair: impl FnOnce(Self, &'n str) -> Self) -> Self {
+        let Some(name) = name else { return self };
+        if let Some(Finding { fix, .. }) = &mut self.0 {
+            let (first, rest) = fix.split_at(1);
+            *fix = format!("Did you mean `{}`? Else {}{rest}", shortened(name), first.to_lowercase());
+        }
+        repair(self, name)
     }
 
     /// The finding is fixed by this change.

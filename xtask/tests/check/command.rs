@@ -120,7 +120,7 @@ fn a_finding_has_all_its_parts() {
     let line = edited.line;
     let excerpt = TEXT.lines().nth(line - 1).unwrap().replace("sold", "gone");
     for part in [
-        "error[schema-differs]: `enum` of schema `BookStatus` has `gone` in the document, where the code has `sold`.\n".to_owned(),
+        "error[schema-differs]: `enum` of schema `BookStatus` differs: only the document has `gone`, only the code has `sold`.\n".to_owned(),
         format!("edited.yaml:{line}:34\n"),
         format!("{line} | {excerpt}\n"),
         "^^^^ code: enum: [available, pending, sold]\n".to_owned(),

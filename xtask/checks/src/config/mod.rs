@@ -321,7 +321,7 @@ fn given(reason: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String))
 /// Returns the known key that a message about an unknown one probably means. It names the unknown key, then all known ones.
 fn meant(message: &str) -> Option<&str> {
     let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
-    finding::nearest(names.next()?, names, 3)
+    finding::nearest(names.next()?, names)
 }
 
 /// Returns what a setting of a rule means: a severity, or that the rule is off.

@@ -1,13 +1,14 @@
 //! Compares keywords that hold plain data.
 
 use document::Node;
-use document::finding::{Spot, shortened};
-use document::openapi::{Kind, Object, Parameter, Shape, Step};
+use document::finding::shortened;
+use document::openapi::{Kind, Object, Parameter, Shape};
 use document::repair::Repair;
 use serde_json::Value;
 
 use super::rules::differs;
 use super::{Comparison, Pair};
+use crate::lint::item_spot;
 use crate::subschema::canonical;
 
 impl Comparison<'_> {
@@ -26,43 +27,34 @@ impl Comparison<'_> {
         if is_same {
             return;
         }
-        let here = line(keyword, document.as_ref(), code.as_ref());
-        let there = line(keyword, code.as_ref(), document.as_ref());
+        let (here, there) = (line(keyword, document.as_ref()), line(keyword, code.as_ref()));
         let mut item = None;
         let mut spot = match (&document, &code) {
             (Some(_), None) => written.key_spot(keyword),
             _ => written.value_spot(keyword),
         };
         let message = match (&document, &code) {
-            (Some(all @ Value::Array(document)), Some(of_code @ Value::Array(code))) if is_set => {
+            (Some(Value::Array(document)), Some(Value::Array(code))) if is_set => {
                 let extra = document.iter().position(|item| !has(code, item));
-                let missing = code.iter().find(|item| !has(document, item));
                 if let Some(number) = extra {
                     spot = item_spot(*written, keyword, number);
                 }
-                let extra = extra.map(|number| &document[number]);
-                item = missing.or(extra).map(|item| display(item, None));
-                let extra = extra.map(|item| display(item, Some(of_code)));
-                let missing = missing.map(|item| display(item, Some(all)));
-                let start = format!("`{keyword}` of {subject} has");
-                match (extra, missing) {
-                    (Some(extra), Some(missing)) => {
-                        format!("{start} `{extra}` in the document, where the code has `{missing}`.")
-                    }
-                    (Some(extra), None) => format!("{start} `{extra}` in the document, but not in the code."),
-                    (None, missing) => {
-                        let missing = missing.unwrap_or_default();
-                        format!("{start} `{missing}` in the code, but not in the document.")
-                    }
-                }
+                let extra = extra.map(|number| display(&document[number]));
+                let missing = code.iter().find(|item| !has(document, item)).map(display);
+                let only = [("document", &extra), ("code", &missing)].into_iter();
+                let only =
+                    only.filter_map(|(side, it)| Some(format!("only the {side} has `{}`", it.as_ref()?)));
+                let only = only.collect::<Vec<_>>().join(", ");
+                item = missing.or(extra);
+                format!("`{keyword}` of {subject} differs: {only}.")
             }
             (Some(document), Some(code)) => {
                 let by_default = |object: &Object<'_>| if object.has(keyword) { "" } else { " by default" };
                 format!(
                     "`{keyword}` of {subject} is `{}`{} in the document and `{}`{} in the code.",
-                    display(document, Some(code)),
+                    display(document),
                     by_default(written),
-                    display(code, Some(document)),
+                    display(code),
                     by_default(coded)
                 )
             }
@@ -120,48 +112,26 @@ fn value(object: Object<'_>, keyword: &str, shape: &Shape) -> Option<Value> {
     })
 }
 
-fn item_spot(object: Object<'_>, keyword: &str, number: usize) -> Spot {
-    match object.get(keyword).and_then(|list| list.items().get(number)) {
-        Some(item) => object.spot_at(&[Step::Key(keyword), Step::Item(number)], item.span),
-        None => object.key_spot(keyword),
-    }
-}
-
-/// A keyword and its value on one line. Text is quoted if the other side has something that is not text.
-pub(super) fn line(keyword: &str, value: Option<&Value>, other: Option<&Value>) -> String {
+/// A keyword and its value on one line.
+fn line(keyword: &str, value: Option<&Value>) -> String {
     match value {
-        Some(value) => format!("{keyword}: {}", display(value, other)),
+        Some(value) => format!("{keyword}: {}", display(value)),
         None => format!("no {keyword}"),
     }
 }
 
-/// Returns a value for use in a sentence.
-pub(super) fn display(value: &Value, other: Option<&Value>) -> String {
-    match value {
-        Value::String(text) if text.is_empty() || other.is_some_and(|other| !is_text(other)) => quoted(text),
-        Value::String(text) => shortened(text),
-        Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
-            let item =
-                |item: &Value| match item.as_str().filter(|text| text.contains([',', '[', ']', ':', '#'])) {
-                    Some(text) => quoted(text),
-                    None => display(item, other),
-                };
-            let items: Vec<_> = items.iter().map(item).collect();
-            shortened(&format!("[{}]", items.join(", ")))
-        }
-        _ => shortened(&value.to_string()),
-    }
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", shortened(&text.replace('\'', "''")))
-}
-
-fn is_text(value: &Value) -> bool {
-    match value {
-        Value::Array(items) => items.iter().all(is_text),
-        _ => value.is_string(),
-    }
+/// Returns a value for use in a sentence, on one line of YAML.
+pub(super) fn display(value: &Value) -> String {
+    let is_plain = |text: &str| {
+        let is_other = text.parse::<f64>().is_ok() || ["", "true", "false", "null", "~"].contains(&text);
+        !is_other && !text.contains([',', '[', ']', ':', '#'])
+    };
+    shortened(&match value {
+        Value::String(text) if is_plain(text) => text.clone(),
+        Value::String(text) => format!("'{}'", text.replace('\'', "''")),
+        Value::Array(items) => format!("[{}]", items.iter().map(display).collect::<Vec<_>>().join(", ")),
+        _ => value.to_string(),
+    })
 }
 
 /// Whether two lists have the same items, in any order.

@@ -18,13 +18,9 @@ mod rules;
 mod schema;
 mod tolerated;
 
-use std::collections::HashSet;
-
 use document::Document;
-use document::finding::{Finding, Subject};
-use document::openapi::{LeftOut, Model, NOT_UNDERSTOOD, Object, left_out};
-use document::pointer;
-use document::repair::Repair;
+use document::finding::{Finding, Subject, Suggestions};
+use document::openapi::{LeftOut, Model, NOT_UNDERSTOOD, Object, not_compared};
 use document::rule::Findings;
 
 pub use rules::rules;
@@ -39,41 +35,36 @@ pub struct Help<'h> {
 }
 
 /// Returns all differences between the document and the code, in the order of the document.
+///
+/// A part of the document that is not valid OpenAPI is one finding. Differences above and below it may follow from it,
+/// so they are reported after it is fixed.
 pub fn compare(document: &Document, code: &Document, help: Help<'_>) -> Vec<Finding> {
     let mut found = Findings::default();
     let written = Model::of(document, &mut found);
     let coded = Model::of(code, &mut Findings::default());
-    let (unclear, finding) = not_understood(document, code, found);
-    if !written.is_complete() {
-        return finding.into_iter().collect();
+    let mut comparison =
+        Comparison { help, operation: None, found: Vec::new(), names: Suggestions::default() };
+    if written.is_complete() {
+        comparison.object(&Pair {
+            subject: Subject::document(),
+            written: written.root(),
+            coded: coded.root(),
+        });
     }
-    let mut comparison = Comparison { help, unclear, operation: None, found: Vec::new(), searches: 0 };
-    comparison.object(&Pair { subject: Subject::document(), written: written.root(), coded: coded.root() });
     let mut findings = merged(comparison.found);
-    findings.splice(0..0, finding);
+    if let Some(LeftOut { pointers, first, message }) = not_compared(&written, found.sorted()) {
+        let is_below = |above: &str, at: &str| {
+            at.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        findings.retain(|finding| {
+            !pointers.iter().any(|it| is_below(it, &finding.pointer) || is_below(&finding.pointer, it))
+        });
+        let finding = Finding::new(NOT_UNDERSTOOD.severity, NOT_UNDERSTOOD.name, &first.pointer, first.span);
+        let finding = finding.message(&Subject::document(), message);
+        findings.insert(0, finding.fix("Run lint, and fix what it reports first."));
+    }
     findings.sort_by_key(|finding| finding.span.start);
     findings
-}
-
-/// Returns the pointers of places that cannot be compared, because their structure is not valid OpenAPI, and one
-/// finding at the first of them.
-fn not_understood(
-    document: &Document,
-    code: &Document,
-    found: Findings,
-) -> (HashSet<String>, Option<Finding>) {
-    // A schema that only the code has is reported at the place where the document would list it.
-    let missing_schema = |finding: &Finding| {
-        let node = document.root.pointer(&finding.pointer).and_then(|node| node.as_str());
-        let target = node.filter(|reference| reference.starts_with("#/components/schemas/"));
-        target.and_then(pointer::in_reference).is_some_and(|target| code.root.pointer(&target).is_some())
-    };
-    let findings = found.sorted().into_iter().filter(|finding| !missing_schema(finding)).collect();
-    let Some(LeftOut { pointers, first, message }) = left_out(findings) else { return Default::default() };
-    let finding = Finding::new(NOT_UNDERSTOOD.severity, NOT_UNDERSTOOD.name, &first.pointer, first.span)
-        .message(&Subject::document(), message)
-        .fix("Run lint, and fix what it reports first.");
-    (pointers, Some(finding))
 }
 
 /// The objects of the document and of the code at one place.
@@ -95,13 +86,10 @@ impl<'a> Pair<'a> {
 
 struct Comparison<'h> {
     help: Help<'h>,
-    /// The pointers of the places that cannot be compared, because of an error that is reported already.
-    unclear: HashSet<String>,
     /// The `operationId` of the current operation.
     operation: Option<String>,
     found: Vec<Finding>,
-    /// The number of searches for places that need an object that the code does not have.
-    searches: usize,
+    names: Suggestions,
 }
 
 impl Comparison<'_> {
@@ -109,17 +97,6 @@ impl Comparison<'_> {
     fn add(&mut self, mut finding: Finding) {
         finding.operations.extend(self.operation.clone());
         self.found.push(finding);
-    }
-
-    /// Whether the place under this key of an object cannot be compared.
-    fn is_unclear(&self, object: Object<'_>, key: &str) -> bool {
-        !self.unclear.is_empty() && self.unclear.contains(&pointer::below(object.pointer(), key))
-    }
-
-    /// Whether an item of this list cannot be compared. It may be the one that seems to be missing.
-    fn has_unclear_item(&self, object: Object<'_>, key: &str) -> bool {
-        let list = pointer::below(object.pointer(), key) + "/";
-        self.unclear.iter().any(|pointer| pointer.starts_with(&list))
     }
 }
 
@@ -133,22 +110,10 @@ fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.dedup_by(|next, kept| {
         let same = place(next) == place(kept);
         if same {
-            for operation in next.operations.drain(..) {
-                if !kept.operations.contains(&operation) {
-                    kept.operations.push(operation);
-                }
-            }
-            // Each operation needs its own change.
-            if next.repairs != kept.repairs {
-                let all = [&mut kept.repairs, &mut next.repairs].map(|repairs| repairs.pop());
-                let both = all.into_iter().collect::<Option<Vec<_>>>().unwrap_or_default();
-                let parts = both.into_iter().flat_map(|repair| match repair {
-                    Repair::Together(repairs) => repairs,
-                    other => vec![other],
-                });
-                let parts: Vec<_> = parts.collect();
-                kept.repairs = if parts.is_empty() { Vec::new() } else { vec![Repair::Together(parts)] };
-            }
+            next.operations.retain(|name| !kept.operations.contains(name));
+            kept.operations.append(&mut next.operations);
+            // Each operation would need its own change.
+            kept.repairs.retain(|repair| next.repairs.contains(repair));
         }
         same
     });

@@ -2,16 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use document::edits::uses;
 use document::finding::{Spot, Subject, shortened};
 use document::openapi::{Kind, Object};
-use document::pointer;
 use document::repair::Repair;
 
 use super::{Comparison, Pair, rules};
-
-/// The number of objects for which the places that need them are searched, because a document can have very many.
-const MAX_SEARCHES: usize = 50;
 
 /// An object with its name.
 #[derive(Clone)]
@@ -46,28 +41,6 @@ impl<'a> Named<'a> {
             _ => to,
         };
         Repair::Rename { at: self.spot().pointer, to: name.to_owned() }
-    }
-
-    /// Returns the repair that removes it. `None` if something else needs it, or if a command can add it to the code.
-    /// `searches` counts the searches for places that need it.
-    fn removed(&self, searches: &mut usize) -> Option<Repair> {
-        let object = self.object;
-        let is_one_of_several =
-            || object.parent().is_some_and(|owner| owner.children(object.keyword()).nth(1).is_some());
-        let is_removable = match object.kind() {
-            Kind::Header | Kind::RequestBody => true,
-            Kind::Schema => object.keyword() == "properties",
-            Kind::MediaType => is_one_of_several(),
-            Kind::Response => object.parent().is_some_and(|owner| owner.parts().nth(1).is_some()),
-            // Other operations may have a parameter of the path.
-            Kind::Parameter => object.parent().is_some_and(|owner| owner.kind() == Kind::Operation),
-            Kind::Tag | Kind::SecurityScheme => {
-                *searches += 1;
-                *searches <= MAX_SEARCHES && uses(object).is_empty()
-            }
-            _ => false,
-        };
-        is_removable.then(|| Repair::Remove { at: object.pointer() })
     }
 
     /// Returns the `operationId` of the only operation in it.
@@ -111,13 +84,11 @@ impl Comparison<'_> {
         pair: &Pair<'a>,
         word: &'static str,
         at: &Spot,
-        mut written: Vec<Named<'a>>,
-        mut coded: Vec<Named<'a>>,
+        written: Vec<Named<'a>>,
+        coded: Vec<Named<'a>>,
     ) -> Vec<(Named<'a>, Named<'a>)> {
         let subject = &pair.subject;
         let (only_written, only_coded) = rules::one_sided(word, pair.written.kind());
-        coded.retain(|named| !self.unclear.contains(&pointer::below(&at.pointer, &named.name)));
-        written.retain(|named| !self.unclear.contains(&named.spot().pointer));
         let names: HashSet<String> = written.iter().map(Named::folded).collect();
         let mut missing: Vec<&Named<'a>> =
             coded.iter().filter(|named| !names.contains(&named.folded())).collect();
@@ -130,15 +101,9 @@ impl Comparison<'_> {
                 continue;
             }
             // A similar status or method is not a misspelling.
+            let is_misspelt = !matches!(word, "response" | "operation");
             let known = missing.iter().map(|missing| missing.name.as_str());
-            let same = |one: &str, other: &str| one.split('/').map(unnamed).eq(other.split('/').map(unnamed));
-            let near = match word {
-                "response" | "operation" => None,
-                _ => known
-                    .clone()
-                    .find(|name| word == "path" && same(name, &named.name))
-                    .or_else(|| nearest(&named.name, known)),
-            };
+            let near = if is_misspelt { self.names.nearest(&named.name, known) } else { None };
             let meant = near.map(str::to_owned);
             missing.retain(|missing| Some(missing.name.as_str()) != meant.as_deref());
             let shown = quoted(word, &shortened(&named.name));
@@ -160,9 +125,6 @@ impl Comparison<'_> {
             let mut finding = finding.sides(name_or_word(word, &named.name), code).fix(fix);
             finding.scaffold = named.operation().filter(|_| meant.is_none()).map(str::to_owned);
             finding.repairs.extend(meant.as_deref().map(|meant| named.renamed(meant)));
-            if meant.is_none() {
-                finding.repairs.extend(named.removed(&mut self.searches));
-            }
             self.add(finding.instead(meant));
         }
         for named in missing {
@@ -178,23 +140,14 @@ impl Comparison<'_> {
     /// The command that adds a path, an operation or a schema to the code.
     fn scaffold(&self, named: &Named<'_>) -> Option<String> {
         let command = self.help.scaffold?;
-        let object = named.object.resolved()?;
-        let operations: Vec<_> = match object.kind() {
-            Kind::Operation => vec![object],
-            Kind::PathItem => object.parts().filter(|part| part.kind() == Kind::Operation).collect(),
-            Kind::Schema if object.keyword() == "schemas" => Vec::new(),
-            _ => return None,
-        };
-        Some(match operations[..] {
-            [operation] => format!("{command} {} --write", operation.text("operationId")?),
-            _ => format!("{command} --write"),
-        })
+        match (named.object.kind(), named.object.keyword()) {
+            (Kind::Operation | Kind::PathItem, _) | (Kind::Schema, "schemas") => {
+                let operation = named.operation().map(|id| format!(" {id}")).unwrap_or_default();
+                Some(format!("{command}{operation} --write"))
+            }
+            _ => None,
+        }
     }
-}
-
-/// Returns a segment of a path without the name of its variable.
-fn unnamed(segment: &str) -> &str {
-    if segment.starts_with('{') && segment.ends_with('}') { "{}" } else { segment }
 }
 
 fn name_or_word(word: &str, name: &str) -> String {
@@ -210,9 +163,4 @@ fn one_sided(subject: &Subject, shown: &str, here: &str, there: &str) -> String 
         [] => format!("{shown} is in the {here}, but not in the {there}."),
         _ => format!("{subject} has {shown} in the {here}, but not in the {there}."),
     }
-}
-
-/// Returns the known name that is most similar to a misspelt one.
-pub(super) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    document::finding::nearest(name, known, 1.max(name.chars().count() / 3))
 }

@@ -1,34 +1,38 @@
 //! Compares two objects of the same kind, keyword by keyword, by the tables of OpenAPI 3.0.3.
 
-use document::finding::shortened;
-use document::openapi::{Keys, Kind, METHODS, Object, PathItem, Shape, shapes};
-use document::pointer;
-use document::repair::Repair;
+use std::collections::BTreeSet;
 
-use super::names::{Named, nearest};
-use super::rules::UNKNOWN_KEYWORD;
+use document::openapi::{Keys, Kind, METHODS, Object, PathItem, Shape};
+
+use super::names::Named;
 use super::tolerated::tolerates;
-use super::{Comparison, Pair, keyword};
+use super::{Comparison, Pair};
 
 impl Comparison<'_> {
     /// Compares two objects that are not references.
     pub(super) fn object(&mut self, pair: &Pair<'_>) {
         let Pair { written, coded, .. } = pair;
         let kind = written.kind();
-        self.unknown_keywords(pair);
-        for (keyword, _, shape) in kind.table().keywords {
-            let in_either = written.has(keyword) || coded.has(keyword);
-            if in_either && !tolerates(kind, keyword) && !self.is_unclear(*written, keyword) {
+        let table = kind.table();
+        for (keyword, _, shape) in table.keywords {
+            if (written.has(keyword) || coded.has(keyword)) && !tolerates(kind, keyword) {
                 self.keyword(pair, keyword, shape);
             }
         }
-        // An extension is compared if the code has it.
-        for entry in coded.node().entries().iter().filter(|entry| entry.key.starts_with("x-")) {
-            self.value(pair, &entry.key, &Shape::Any);
-        }
+        // Other keys are compared as values: a misspelt keyword, and an extension that the code has.
+        let is_extension = |key: &&str| key.starts_with("x-");
+        let is_other = |key: &&str| {
+            let may_be_name = !matches!(table.others.0, Keys::Extensions | Keys::Nothing);
+            let is_keyword = *key == "$ref" || table.keywords.iter().any(|(keyword, ..)| keyword == key);
+            is_extension(key) || !(may_be_name || is_keyword)
+        };
+        let [document, code] =
+            [written, coded].map(|it| it.node().entries().iter().map(|it| it.key.as_str()));
+        let keys: BTreeSet<&str> =
+            document.filter(|key| !is_extension(key)).chain(code).filter(is_other).collect();
+        keys.into_iter().for_each(|key| self.value(pair, key, &Shape::Any));
         // Objects whose keys are names: paths, statuses, expressions.
-        if let (Keys::Paths | Keys::Statuses | Keys::Expressions, Shape::Either(inner)) = kind.table().others
-        {
+        if let (Keys::Paths | Keys::Statuses | Keys::Expressions, Shape::Either(inner)) = table.others {
             self.named(pair, inner.word(), &written.spot(), |object| {
                 object.parts().map(Named::keyed).collect()
             });
@@ -55,7 +59,6 @@ impl Comparison<'_> {
                     object.children(keyword).filter(|it| !ignored(it)).map(Named::keyed).collect()
                 });
             }
-            (Kind::OpenApi, "tags", _) if self.has_unclear_item(written, keyword) => {}
             (Kind::OpenApi, "tags", _) => {
                 let tag = |tag: Object<'a>| Some(Named::called(tag.text("name")?, tag));
                 let tags = |object: Object<'a>| object.children("tags").filter_map(tag).collect();
@@ -114,54 +117,6 @@ impl Comparison<'_> {
                 self.path_item(&pair, document, code);
             }
             _ => self.object(&pair),
-        }
-    }
-
-    /// Reports keys that are not keywords. A keyword that a key misspells is not compared.
-    pub(super) fn unknown_keywords(&mut self, pair: &Pair<'_>) {
-        let Pair { subject, written, coded } = pair;
-        let kind = written.kind();
-        let table = kind.table();
-        if !matches!(table.others.0, Keys::Extensions | Keys::Nothing) {
-            return;
-        }
-        let unknown = |key: &str| {
-            let known = table.keywords.iter().any(|(keyword, ..)| *keyword == key);
-            !known && key != "$ref" && !key.starts_with("x-")
-        };
-        for entry in written.node().entries().iter().filter(|entry| unknown(&entry.key)) {
-            let key = shortened(&entry.key);
-            let lacking = coded.node().entries().iter().map(|entry| entry.key.as_str());
-            let meant = nearest(&entry.key, lacking.filter(|keyword| !written.has(keyword)));
-            let fix = match meant {
-                Some(meant) => {
-                    self.unclear.insert(pointer::below(written.pointer(), meant));
-                    format!("Write `{meant}`, which the code has.")
-                }
-                None => shapes::instead_of(kind, &entry.key),
-            };
-            let message = format!("`{key}` of {subject} is not a keyword of the {}.", table.name);
-            let code = meant.map(|meant| {
-                keyword::line(meant, coded.get(meant).map(|node| node.to_json()).as_ref(), None)
-            });
-            let about = subject.with("keyword", meant.unwrap_or(&entry.key));
-            let finding = UNKNOWN_KEYWORD.at(&written.key_spot(&entry.key)).message(&about, message);
-            let at = finding.pointer.clone();
-            let repair = match meant {
-                Some(meant) => Some(Repair::Rename { at, to: meant.to_owned() }),
-                None => shapes::repair_of(kind, &entry.key, at),
-            };
-            self.add(finding.sides(key, code.unwrap_or_default()).fix(fix).instead(meant).repair(repair));
-        }
-        for entry in
-            coded.node().entries().iter().filter(|entry| unknown(&entry.key) && !written.has(&entry.key))
-        {
-            let message =
-                format!("`{}` of {subject} in the code is not a keyword of the {}.", entry.key, table.name);
-            let code = keyword::line(&entry.key, Some(&entry.value.to_json()), None);
-            let about = subject.with("keyword", &entry.key);
-            let finding = UNKNOWN_KEYWORD.at(&written.spot()).message(&about, message);
-            self.add(finding.sides(format!("no {}", entry.key), code).fix("Remove it from the code."));
         }
     }
 }

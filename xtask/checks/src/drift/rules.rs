@@ -8,10 +8,6 @@ const fn drift(name: &'static str, explanation: &'static str) -> Rule {
     Rule::comparison(name, Severity::Error, "this project", explanation)
 }
 
-pub(super) static UNKNOWN_KEYWORD: Rule = drift(
-    "unknown-keyword",
-    "Each key of an object that is compared is a keyword of OpenAPI 3.0.3 or an extension.",
-);
 pub(super) static SCHEMA_REFERENCE: Rule = drift(
     "schema-reference",
     "A schema is the same named schema on both sides, or has no name on both sides.",
@@ -69,8 +65,7 @@ static NAMED: [(&str, Rule, Rule); 11] = named! {
     "security scheme" "security-scheme-not-in-code" "security-scheme-not-in-document",
 };
 
-static SPECIAL: [&Rule; 5] =
-    [&UNKNOWN_KEYWORD, &SCHEMA_REFERENCE, &OPERATION_SECURITY, &SERVER_URL, &DOCUMENT];
+static SPECIAL: [&Rule; 4] = [&SCHEMA_REFERENCE, &OPERATION_SECURITY, &SERVER_URL, &DOCUMENT];
 
 /// All rules of drift.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {

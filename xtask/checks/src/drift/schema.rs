@@ -28,14 +28,6 @@ impl Comparison<'_> {
                 )
             }
         };
-        if document.is_none() {
-            // A misspelt `$ref` is reported as an unknown keyword.
-            self.unknown_keywords(&pair);
-        }
-        // A reference without a target is reported as not understood.
-        if self.is_unclear(*written, "$ref") {
-            return;
-        }
         let quoted = |name: Option<&str>| name.map_or("unnamed".to_owned(), |name| format!("`{name}`"));
         let message = format!(
             "the schema of {subject} is {} in the document and {} in the code.",
@@ -91,31 +83,25 @@ impl Comparison<'_> {
         if let ([document], [code]) = (&document[..], &code[..]) {
             return self.schema(pair.inner(keyword, "", *document, *code));
         }
-        let rule = differs(Kind::Schema);
-        let none = "no such member";
         let about = subject.with("keyword", keyword);
-        let message = |member: &str, here: &str, there: &str| {
-            format!("`{keyword}` of {subject} has {member} in the {here}, but not in the {there}.")
-        };
-        for schema in document {
+        let of_document = document.into_iter().map(|it| (it, ("document", "code"), it.spot()));
+        let at = pair.written.key_spot(keyword);
+        let of_code = code.into_iter().map(|it| (it, ("code", "document"), at.clone()));
+        for (schema, (here, there), spot) in of_document.chain(of_code) {
             let member = name_or_content(Schema::new(schema));
-            let message = message(&member, "document", "code");
-            let fix = format!("Add {member} to the code, or remove it here.");
-            let finding = rule.at(&schema.spot()).message(&about, message);
-            self.add(finding.sides(member, none).fix(fix));
-        }
-        for schema in code {
-            let member = name_or_content(Schema::new(schema));
-            let message = message(&member, "code", "document");
-            let fix = format!("Remove {member} from the code, or add it here.");
-            let finding = rule.at(&pair.written.key_spot(keyword)).message(&about, message);
-            self.add(finding.sides(none, member).fix(fix));
+            let message =
+                format!("`{keyword}` of {subject} has {member} in the {here}, but not in the {there}.");
+            let fix = format!("Add {member} to the {there}, or remove it from the {here}.");
+            let none = "no such member";
+            let finding = differs(Kind::Schema).at(&spot).message(&about, message);
+            let (document, code) = if here == "code" { (none, &*member) } else { (&*member, none) };
+            self.add(finding.sides(document, code).fix(fix));
         }
     }
 }
 
 fn name_or_content(schema: Schema<'_>) -> String {
-    let content = || keyword::display(&schema.node().to_json(), None);
+    let content = || keyword::display(&schema.node().to_json());
     schema.reference_name().map_or_else(content, |name| format!("`{name}`"))
 }
 

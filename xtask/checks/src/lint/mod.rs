@@ -14,7 +14,7 @@ mod rules;
 
 use std::sync::OnceLock;
 
-use document::finding::{self, Finding, Spot, shortened};
+use document::finding::{Finding, Spot};
 use document::openapi::{self, Model, Object, Parameter, Step, head};
 use document::rule::{Findings, Rule};
 use document::{Document, Node};
@@ -133,42 +133,13 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     openapi::rules().chain(checks.flatten().copied())
 }
 
-/// Suggestions for misspelt names. Their number is limited, because a document can have very many.
-#[derive(Default)]
-struct Suggestions {
-    searched: usize,
-}
-
-impl Suggestions {
-    /// Returns the known name that a wrong one probably means.
-    fn nearest<'n>(&mut self, wrong: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-        const MOST: usize = 50;
-        self.searched += 1;
-        let distance = 2.min(wrong.len() / 3);
-        if self.searched > MOST { None } else { finding::nearest(wrong, known, distance) }
-    }
-}
-
-/// Returns a fix that names what was probably meant, before the other fix.
-fn meant_or(meant: Option<&str>, otherwise: &str) -> String {
-    match meant {
-        Some(meant) => format!(
-            "Did you mean `{}`? Else {}{}",
-            shortened(meant),
-            otherwise[..1].to_lowercase(),
-            &otherwise[1..]
-        ),
-        None => otherwise.to_owned(),
-    }
-}
-
 /// The items of a list under a keyword; none if the value is not a list.
 pub fn items<'a>(object: Object<'a>, keyword: &str) -> &'a [Node] {
     object.get(keyword).map(Node::items).unwrap_or_default()
 }
 
 /// The place of an item of a list under a keyword.
-fn item_spot(object: Object<'_>, keyword: &str, number: usize) -> Spot {
+pub(crate) fn item_spot(object: Object<'_>, keyword: &str, number: usize) -> Spot {
     let span = items(object, keyword).get(number).map_or(object.node().span, head);
     object.spot_at(&[Step::Key(keyword), Step::Item(number)], span)
 }

@@ -30,8 +30,6 @@ fn wrong_types_are_reported_at_their_line_and_only_there() {
         (&["servers:"], "variables:\n", "variables: none\n    x-variables:\n"),
         (&["servers:"], "url: '{base_url}'", "url: 7"),
         (&[], "security:\n", "security: apiKey\nx-security:\n"),
-        (&[], "tags:\n", "tags: books\nx-tags:\n"),
-        (&["tags:"], "- name: books", "- name: [books]"),
         (&[], "  /books:\n", "  /books: []\n  x-books:\n"),
         (&["listBooks"], "parameters:\n", "parameters: {}\n      x-parameters:\n"),
         (&["listBooks"], "- name: limit", "- name: {a: limit}"),

@@ -20,7 +20,6 @@ const REPAIRED: &[&str] = &[
     "header-differs",
     "header-not-in-code",
     "media-type-differs",
-    "media-type-not-in-code",
     "operation-differs",
     "operation-security",
     "parameter-differs",
@@ -28,21 +27,26 @@ const REPAIRED: &[&str] = &[
     "path-not-in-code",
     "property-not-in-code",
     "request-body-differs",
-    "request-body-not-in-code",
     "response-differs",
-    "response-not-in-code",
     "schema-differs",
     "schema-not-in-code",
     "schema-reference",
     "security-scheme-differs",
     "security-scheme-not-in-code",
     "tag-not-in-code",
-    "unknown-keyword",
 ];
 
 /// The rules without a repair, by the reason.
 const UNREPAIRED: &[(&str, &[&str])] = &[
-    ("A command adds it to the code.", &["operation-not-in-code"]),
+    (
+        "A person must add it to the code, or remove it from the document.",
+        &[
+            "media-type-not-in-code",
+            "operation-not-in-code",
+            "request-body-not-in-code",
+            "response-not-in-code",
+        ],
+    ),
     ("A person must choose the URL.", &["server-url"]),
     (
         "A person must describe it in the document, or remove it from the code.",

@@ -40,7 +40,7 @@ pub use references::in_place;
 pub use schema::{Additional, Schema};
 pub use security::{Requirement, Security};
 pub use tables::{Demand, Keys, Kind, Shape, Table};
-pub use understood::{LeftOut, NOT_UNDERSTOOD, left_out, not_compared};
+pub use understood::{LeftOut, NOT_UNDERSTOOD, not_compared};
 
 use crate::rule::Rule;
 

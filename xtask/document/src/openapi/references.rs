@@ -117,7 +117,7 @@ fn meant(wrong: &str, object: Object<'_>) -> Option<String> {
     let begins = |known: &&str| {
         known.len().min(name.len()) >= SHORTEST && (known.starts_with(name) || name.starts_with(*known))
     };
-    let near = nearest(name, names(), 2.min(name.len() / 3));
+    let near = nearest(name, names());
     let found = near.or_else(|| names().filter(begins).max_by_key(|it| it.len()))?;
     let known = components.parts().find(|it| it.kind() == object.kind() && it.name() == found)?;
     Some(format!("#{}", known.pointer()))

@@ -45,7 +45,7 @@ const ELSEWHERE: &[(&[&str], bool, &str)] = &[
 /// Returns the keyword of an object that is the most similar to a misspelt key.
 pub fn meant(kind: Kind, key: &str) -> Option<&'static str> {
     let keywords = kind.table().keywords.iter().map(|(keyword, ..)| *keyword);
-    nearest(key, keywords, 2.min(key.len() / 3))
+    nearest(key, keywords)
 }
 
 /// The fix for a key that is not a keyword.

@@ -25,15 +25,7 @@ pub struct LeftOut {
     pub message: String,
 }
 
-/// Returns the places that a comparison with code leaves out, from the findings of [`Model::of`]. `None` if there are
-/// none.
-pub fn left_out(findings: Vec<Finding>) -> Option<LeftOut> {
-    let rules = [&structure::TYPE, &structure::KEY, &references::INVALID, &references::CYCLE];
-    let left_out = |finding: &Finding| rules.iter().any(|rule| rule.name == finding.rule);
-    together(findings.into_iter().filter(left_out).collect())
-}
-
-/// Returns the places that a comparison of two documents leaves out, from the findings of [`Model::of`]. `None` if there
+/// Returns the places that a comparison leaves out, from the findings of [`Model::of`]. `None` if there
 /// are none. Invalid values without influence on the comparison are not among them.
 pub fn not_compared(model: &Model<'_>, findings: Vec<Finding>) -> Option<LeftOut> {
     let unresolved: HashSet<String> = model

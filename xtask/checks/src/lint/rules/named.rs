@@ -12,7 +12,7 @@ use document::{Entry, Node, pointer};
 use regex::Regex;
 
 use super::schemas::property_names;
-use crate::lint::{Suggestions, meant_or, parameters_of};
+use crate::lint::parameters_of;
 
 rules! {
     LINK: Spec Error "link-target", "OpenAPI 3.0.3, 4.7.20.1",
@@ -27,7 +27,6 @@ rules! {
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     links(model, findings);
-    let mut suggestions = Suggestions::default();
     // Collected once for each schema, since many media types can share one.
     let mut properties = HashMap::new();
     for media_type in model.all(Kind::MediaType).filter(|media_type| media_type.has("encoding")) {
@@ -40,15 +39,14 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 let (name, subject) = (shortened(key), media_type.subject());
                 let message = format!("`{name}` is not a property of the schema of {subject}.");
                 let spot = media_type.spot_at(&[Step::Key("encoding"), Step::Key(key)], *key_span);
-                let meant = suggestions.nearest(key, known.iter().copied());
-                let fix = meant_or(meant, "Correct the name, or add the property.");
-                let added = findings.add(&ENCODING, spot, message, fix);
-                meant.into_iter().fold(added, Added::rename);
+                let meant = findings.suggestions.nearest(key, known.iter().copied());
+                let added = findings.add(&ENCODING, spot, message, "Correct the name, or add the property.");
+                added.meant(meant, Added::rename);
             }
         }
     }
     for discriminator in model.all(Kind::Discriminator) {
-        mapping(discriminator, &mut suggestions, findings);
+        mapping(discriminator, findings);
     }
     for item in model.all(Kind::Callback).flat_map(|callback| callback.parts()) {
         let whole = Some(item.name()).filter(|key| key.starts_with('$'));
@@ -75,7 +73,6 @@ fn links(model: &Model<'_>, findings: &mut Findings) {
     let by_node: HashMap<*const Node, Object<'_>> =
         operations().map(|operation| (std::ptr::from_ref(operation.node()), operation)).collect();
     let mut parameters: HashMap<Id, HashSet<String>> = HashMap::new();
-    let mut suggestions = Suggestions::default();
     for link in model.all(Kind::Link) {
         let (keyword, name, operation) = match (link.text("operationId"), link.text("operationRef")) {
             (Some(id), _) => ("operationId", id, by_id.get(id)),
@@ -89,11 +86,11 @@ fn links(model: &Model<'_>, findings: &mut Findings) {
         };
         let Some(operation) = operation else {
             let message = format!("No operation of the document is `{}`.", shortened(name));
-            let meant = suggestions.nearest(name, by_id.keys().copied());
+            let meant = findings.suggestions.nearest(name, by_id.keys().copied());
             let meant = meant.filter(|_| keyword == "operationId");
-            let fix = meant_or(meant, "Correct it, or remove the link.");
-            let mut added = findings.add(&LINK, link.value_spot(keyword), message, fix);
-            added = meant.into_iter().fold(added, Added::write);
+            let fix = "Correct it, or remove the link.";
+            let added =
+                findings.add(&LINK, link.value_spot(keyword), message, fix).meant(meant, Added::write);
             // References may lead to a component.
             if link.parent().is_some_and(|parent| parent.kind() == Kind::Response) {
                 added.repair(Repair::Remove { at: link.pointer() });
@@ -105,10 +102,9 @@ fn links(model: &Model<'_>, findings: &mut Findings) {
             if !known.contains(&key.to_ascii_lowercase()) && !known.contains(key) {
                 let message = format!("{} has no parameter `{}`.", operation.subject(), shortened(key));
                 let spot = link.spot_at(&[Step::Key("parameters"), Step::Key(key)], *key_span);
-                let meant = suggestions.nearest(key, known.iter().map(String::as_str));
-                let fix = meant_or(meant, "Correct the name, such as `path.petId`, or remove it.");
-                let added = findings.add(&LINK, spot, message, fix);
-                meant.into_iter().fold(added, Added::rename).remove();
+                let meant = findings.suggestions.nearest(key, known.iter().map(String::as_str));
+                let fix = "Correct the name, such as `path.petId`, or remove it.";
+                findings.add(&LINK, spot, message, fix).meant(meant, Added::rename).remove();
             }
         }
     }
@@ -121,7 +117,7 @@ fn parameter_names(operation: Object<'_>) -> HashSet<String> {
     keys.flat_map(|(location, name)| [format!("{location}.{name}"), name.into_owned()]).collect()
 }
 
-fn mapping(discriminator: Object<'_>, suggestions: &mut Suggestions, findings: &mut Findings) {
+fn mapping(discriminator: Object<'_>, findings: &mut Findings) {
     let root = discriminator.model().root().node();
     let schemas = root.pointer("/components/schemas").map(Node::entries).unwrap_or_default();
     for Entry { key, value, .. } in discriminator.get("mapping").map(Node::entries).unwrap_or_default() {
@@ -137,11 +133,11 @@ fn mapping(discriminator: Object<'_>, suggestions: &mut Suggestions, findings: &
             let message = format!("`{}` is not a schema of this document.", shortened(text));
             let spot = discriminator.spot_at(&[Step::Key("mapping"), Step::Key(key)], value.span);
             let name = text.rsplit('/').next().unwrap_or_default();
-            let meant = suggestions.nearest(name, schemas.iter().map(|entry| &*entry.key));
-            let fix = meant_or(meant, "Correct the name or the reference, or add the schema.");
-            let added = findings.add(&MAPPING, spot, message, fix);
+            let meant = findings.suggestions.nearest(name, schemas.iter().map(|entry| &*entry.key));
             let before = &text[..text.len() - name.len()];
-            meant.into_iter().fold(added, |added, meant| added.write(format!("{before}{meant}")));
+            let fix = "Correct the name or the reference, or add the schema.";
+            let added = findings.add(&MAPPING, spot, message, fix);
+            added.meant(meant, |added, meant| added.write(format!("{before}{meant}")));
         }
     }
 }

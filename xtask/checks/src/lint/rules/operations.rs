@@ -9,7 +9,7 @@ use document::rule::{Added, Findings, rules};
 use heck::ToLowerCamelCase;
 
 use super::names::is_camel;
-use crate::lint::{Suggestions, item_spot, items, meant_or};
+use crate::lint::{item_spot, items};
 
 rules! {
     UNIQUE: Spec Error "operation-operationId-unique",
@@ -76,7 +76,6 @@ fn tags(model: &Model<'_>, findings: &mut Findings) {
                 .repair(Repair::Remove { at });
         }
     }
-    let mut suggestions = Suggestions::default();
     for operation in model.all(Kind::Operation) {
         let tags = items(operation, "tags");
         if tags.is_empty() {
@@ -90,10 +89,10 @@ fn tags(model: &Model<'_>, findings: &mut Findings) {
                 continue;
             }
             let message = format!("The tag `{}` of {} is not defined.", shortened(name), operation.subject());
-            let meant = suggestions.nearest(name, used.keys().copied());
-            let fix = meant_or(meant, "Define it in `tags` of the document, or use a defined one.");
+            let meant = findings.suggestions.nearest(name, used.keys().copied());
+            let fix = "Define it in `tags` of the document, or use a defined one.";
             let added = findings.add(&TAG_DEFINED, item_spot(operation, "tags", number), message, fix);
-            meant.into_iter().fold(added, Added::write);
+            added.meant(meant, Added::write);
         }
     }
     for tag in model.all(Kind::Tag).filter(|tag| tag.text("name").is_some_and(|name| !used[name])) {

@@ -9,7 +9,7 @@ use document::repair::Repair;
 use document::rule::{Added, Findings, rules};
 use document::{Node, Value};
 
-use crate::lint::{Suggestions, item_spot, items, meant_or};
+use crate::lint::{item_spot, items};
 
 rules! {
     REQUIRED: Recommended Error "no-required-schema-properties-undefined",
@@ -51,9 +51,8 @@ const PAIRS: &[(&str, &str)] = &[
 ];
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
-    let mut suggestions = Suggestions::default();
     for schema in model.all(Kind::Schema) {
-        required(schema, &mut suggestions, findings);
+        required(schema, findings);
         values(schema, findings);
         bounds(schema, findings);
         let Some(kind) = schema.text("type") else { continue };
@@ -81,7 +80,7 @@ const MAX_COMPOSED: usize = 100;
 /// The limit of parts of each of these schemas.
 const MAX_PARTS: usize = 1_000;
 
-fn required(schema: Object<'_>, suggestions: &mut Suggestions, findings: &mut Findings) {
+fn required(schema: Object<'_>, findings: &mut Findings) {
     let items = items(schema, "required");
     if items.is_empty() {
         return;
@@ -95,12 +94,12 @@ fn required(schema: Object<'_>, suggestions: &mut Suggestions, findings: &mut Fi
     let Some(names) = property_names(whole) else { return };
     for (number, item) in items.iter().enumerate() {
         if let Some(name) = item.as_str().filter(|name| !names.contains(name)) {
-            let meant = suggestions.nearest(name, names.iter().copied());
+            let meant = findings.suggestions.nearest(name, names.iter().copied());
             let (subject, name) = (schema.subject(), shortened(name));
             let message = format!("{subject} requires `{name}`, which is not one of its properties.");
-            let fix = meant_or(meant, "Correct the name, or add the property.");
-            let added = findings.add(&REQUIRED, item_spot(schema, "required", number), message, fix);
-            meant.into_iter().fold(added, Added::write);
+            let spot = item_spot(schema, "required", number);
+            let added = findings.add(&REQUIRED, spot, message, "Correct the name, or add the property.");
+            added.meant(meant, Added::write);
         }
     }
 }

@@ -6,7 +6,7 @@ use document::finding::shortened;
 use document::openapi::{Kind, Model, Object};
 use document::rule::{Added, Findings, rules};
 
-use crate::lint::{Suggestions, item_spot, meant_or};
+use crate::lint::item_spot;
 
 rules! {
     DEFINED: Recommended Error "security-defined", "Redocly: security-defined",
@@ -30,16 +30,15 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let components = model.all(Kind::Components).flat_map(|components| components.parts());
     let schemes = components.filter(|component| component.keyword() == "securitySchemes");
     let schemes: HashMap<&str, _> = schemes.map(|scheme| (scheme.name(), scheme)).collect();
-    let mut suggestions = Suggestions::default();
     for requirement in model.all(Kind::SecurityRequirement) {
         for entry in requirement.node().entries() {
             let name = shortened(&entry.key);
             let Some(scheme) = schemes.get(entry.key.as_str()) else {
                 let message = format!("The security scheme `{name}` is not defined.");
-                let meant = suggestions.nearest(&entry.key, schemes.keys().copied());
-                let fix = meant_or(meant, "Define it in `components/securitySchemes`, or correct the name.");
+                let meant = findings.suggestions.nearest(&entry.key, schemes.keys().copied());
+                let fix = "Define it in `components/securitySchemes`, or correct the name.";
                 let added = findings.add(&SCHEME, requirement.key_spot(&entry.key), message, fix);
-                meant.into_iter().fold(added, Added::rename);
+                added.meant(meant, Added::rename);
                 continue;
             };
             let Some(scheme) = scheme.resolved() else { continue };
