@@ -10,7 +10,7 @@
 mod errors;
 mod progenitor;
 mod prose;
-mod routes;
+pub(crate) mod routes;
 
 use checks::lint::{Project, add_project};
 use include_dir::{Dir, include_dir};

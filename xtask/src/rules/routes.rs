@@ -21,7 +21,7 @@ struct Prefixes<'a> {
     first: HashMap<usize, &'a str>,
 }
 
-pub(super) fn check(model: &Model<'_>, findings: &mut Findings) {
+pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let mut prefixes = Prefixes::default();
     for path in model.all(Kind::Paths).flat_map(|paths| paths.parts()) {
         let partial = |segment: &&str| segment.contains(['{', '}']) && parameter(segment).is_none();

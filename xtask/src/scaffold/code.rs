@@ -9,17 +9,11 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 
 /// The names that generated code may import, by module.
-pub(super) const IMPORTS: [(&str, &str); 11] = [
-    ("std::collections", "BTreeMap"),
-    ("std::marker", "PhantomData"),
+pub(super) const IMPORTS: [(&str, &str); 8] = [
     ("schemars", "JsonSchema"),
     ("schemars::r#gen", "SchemaGenerator"),
-    (
-        "schemars::schema",
-        "ArrayValidation InstanceType NumberValidation Schema SchemaObject StringValidation",
-    ),
-    ("serde", "Deserialize Deserializer Serialize Serializer"),
-    ("serde_json", "Map Value"),
+    ("schemars::schema", "Schema"),
+    ("serde", "Deserialize Serialize"),
     (
         "crate::http::dropshot",
         "self HttpResponseAccepted HttpResponseCreated HttpResponseDeleted HttpResponseError HttpResponseHeaders \
@@ -29,9 +23,6 @@ pub(super) const IMPORTS: [(&str, &str); 11] = [
     ("crate::service", "Service"),
     ("crate::storage", "StoreError"),
 ];
-
-/// The import that the associated function `Error::custom` needs.
-const ERROR_TRAIT: &str = "Error as _";
 
 /// A Rust file. The imports are derived from the names that the items use.
 #[derive(Default)]
@@ -85,7 +76,7 @@ impl Code {
         Ok(format!("//! {}\n\n{}{items}", plain(comment), self.imports(&used.0)))
     }
 
-    /// Returns the `use` declarations in three groups: the standard library, other crates, this crate.
+    /// Returns the `use` declarations in two groups: other crates, this crate.
     fn imports(&self, used: &BTreeSet<String>) -> String {
         let mut by_parent = BTreeMap::from(IMPORTS.map(|(parent, names)| {
             // The macro `endpoint` needs the name of its module.
@@ -93,20 +84,14 @@ impl Code {
             (parent, names.split(' ').filter(is_used).collect::<Vec<_>>())
         }));
         by_parent.insert("crate::schemas", self.schemas.iter().map(String::as_str).collect());
-        by_parent.insert("serde::de", used.get(ERROR_TRAIT).map(String::as_str).into_iter().collect());
-        let mut groups = vec![String::new(); 3];
+        let mut groups = vec![String::new(); 2];
         for (parent, names) in by_parent {
             let names = match &names[..] {
                 [] => continue,
                 [name] => (*name).to_owned(),
                 _ => format!("{{{}}}", names.join(", ")),
             };
-            let group = match parent.split("::").next() {
-                Some("std") => 0,
-                Some("crate") => 2,
-                _ => 1,
-            };
-            groups[group].push_str(&format!("use {parent}::{names};\n"));
+            groups[usize::from(parent.starts_with("crate"))].push_str(&format!("use {parent}::{names};\n"));
         }
         groups.retain(|group| !group.is_empty());
         groups.join("\n")
@@ -120,9 +105,6 @@ struct Used(BTreeSet<String>);
 impl<'ast> Visit<'ast> for Used {
     fn visit_path(&mut self, path: &'ast syn::Path) {
         self.0.extend(path.segments.first().map(|segment| segment.ident.to_string()));
-        // `D::Error::custom` needs its trait.
-        let is_custom = path.segments.last().is_some_and(|segment| segment.ident == "custom");
-        self.0.extend(is_custom.then(|| ERROR_TRAIT.to_owned()));
         visit::visit_path(self, path);
     }
 

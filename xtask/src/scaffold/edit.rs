@@ -25,8 +25,6 @@ pub enum Position {
     Modules,
     /// Before the `Ok(api)` that ends the function `api`.
     Registrations,
-    /// In the array of the field `tags` of `TagConfig`.
-    Tags,
     /// After the last line.
     End,
 }
@@ -36,7 +34,6 @@ impl fmt::Display for Position {
         formatter.write_str(match self {
             Self::Modules => "after the last `mod` declaration",
             Self::Registrations => "before the `Ok(api)` of the function `api`",
-            Self::Tags => "into `tags` of `TagConfig`",
             Self::End => "after the last line",
         })
     }
@@ -48,12 +45,7 @@ impl Addition {
     /// # Errors
     /// A message, if the file has no such position.
     pub fn apply(&self, text: &str) -> Result<String, String> {
-        let has = |line: &String| match self.position {
-            Position::Tags => {
-                text.contains(line.split_once(".to_owned()").map_or(line.as_str(), |(tag, _)| tag))
-            }
-            _ => text.lines().any(|known| known.trim() == line),
-        };
+        let has = |line: &String| text.lines().any(|known| known.trim() == line);
         let lines: Vec<&String> = self.lines.iter().filter(|line| !has(line)).collect();
         if lines.is_empty() {
             return Ok(text.to_owned());
@@ -67,7 +59,6 @@ impl Addition {
             )
         })?;
         let lines = lines.into_iter().map(|line| match self.position {
-            Position::Tags => format!("{line} "),
             Position::Registrations => format!("    {line}\n"),
             Position::Modules | Position::End => format!("{line}\n"),
         });
@@ -75,9 +66,6 @@ impl Addition {
         Ok([before, &lines.collect::<String>(), after].concat())
     }
 }
-
-/// The start of the array of tags.
-const TAGS: &str = " tags: [";
 
 impl Position {
     /// Returns the offset in a formatted file at which lines are inserted.
@@ -92,7 +80,6 @@ impl Position {
                 lines.filter(|(line, _)| declares_module(line)).last().map(|(_, end)| end)
             }
             Self::Registrations => text.find("\n    Ok(api)\n").map(|at| at + 1),
-            Self::Tags => text.find(TAGS).map(|at| at + TAGS.len()),
         }
     }
 }

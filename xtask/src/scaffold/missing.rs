@@ -55,7 +55,8 @@ pub(super) fn schemas_used<'a>(operation: &Operation<'a>) -> BTreeSet<&'a str> {
     schemas_of(operation.item().children("parameters").chain([**operation]))
 }
 
-fn schemas_of<'a>(objects: impl Iterator<Item = Object<'a>>) -> BTreeSet<&'a str> {
+/// Returns the names of the schemas in these objects and in what they refer to.
+pub(super) fn schemas_of<'a>(objects: impl Iterator<Item = Object<'a>>) -> BTreeSet<&'a str> {
     let mut open: Vec<Object<'a>> = objects.collect();
     let (mut seen, mut names) = (HashSet::new(), BTreeSet::new());
     while let Some(object) = open.pop() {

@@ -3,11 +3,9 @@
 //! The generated code compiles without warnings and agrees with the document. The operation itself is not implemented and
 //! returns 501. A construct that cannot be generated is an error with its position.
 
-mod bounds;
 mod code;
 mod command;
 mod edit;
-mod fields;
 mod generated_test;
 mod missing;
 mod names;
@@ -15,17 +13,16 @@ mod newtype;
 mod operation;
 mod parameters;
 mod response;
-mod routes;
 mod sample;
 mod types;
 mod unsupported;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use document::Document;
 use document::finding::{Finding, Severity};
 use document::openapi::{Model, Operation, Schema};
 use document::rule::Findings;
-use document::{Document, Node};
 
 use crate::dropshot::source::{SchemaType, Sources};
 use code::Code;
@@ -66,6 +63,7 @@ impl Scaffold {
     ) -> Result<Self, String> {
         let mut invalid = Findings::default();
         let document = Model::of(document, &mut invalid);
+        crate::rules::routes::check(&document, &mut invalid);
         let code = Model::of(code, &mut Findings::default());
         let mut errors = invalid.sorted();
         errors.retain(|finding| finding.severity >= Severity::Error);
@@ -76,6 +74,7 @@ impl Scaffold {
         let operations = operations
             .ok_or_else(|| format!("the document has no operation `{}`", only.unwrap_or_default()))?;
         let mut schemas = missing::schemas(&document, &code);
+        schemas.retain(|wire, _| sources.schema(wire).is_none());
         if only.is_some() {
             let used: BTreeSet<_> = operations.iter().flat_map(schemas_used).collect();
             schemas.retain(|wire, _| used.contains(wire));
@@ -84,38 +83,27 @@ impl Scaffold {
         let mut taken = names::reserved();
         taken.extend(sources.type_names().map(str::to_owned));
         let mut scope = Scope { sources, new: BTreeMap::new() };
-        let mut failed = BTreeMap::new();
         for (wire, missing) in &schemas {
-            match type_for(missing, wire, &mut taken, sources) {
-                Ok(of) => scope.new.extend(of.map(|of| (*wire, of))),
-                Err(error) => failed.extend([(*wire, error)]),
-            }
+            let (name, of) = (names::pascal(wire).to_string(), format!("The schema `{wire}`"));
+            let reason = format!("the name `{name}` is used for something else in the code");
+            let is_free = missing.schema.unsupported_if(!taken.insert(name.clone()), "", reason);
+            scaffold.errors.extend(is_free.err().map(|error| error.finding(&of)));
+            let MissingSchema { is_read, is_written, .. } = *missing;
+            scope.new.insert(wire, SchemaType { name, is_read, is_written });
         }
         for (wire, of) in &scope.new {
             let added = scaffold.schema(&scope, schemas[wire].schema, wire, of, &mut taken);
-            failed.extend(added.err().map(|error| (*wire, error)));
+            let error = added.err().map(|error| error.finding(&format!("The schema `{wire}`")));
+            scaffold.errors.extend(error);
         }
-        for (wire, error) in &failed {
-            scaffold.errors.push(error.finding(&format!("The schema `{wire}`")));
-        }
-        let mut routed: Vec<_> = code.path_items().map(|item| item.path()).collect();
         for operation in operations {
-            let needed = schemas_used(&operation).into_iter().find(|name| failed.contains_key(name));
-            let conflict = routed.iter().find_map(|path| routes::conflict(operation.path(), path));
-            let made = match (needed, conflict) {
-                (Some(schema), _) => Err(operation
-                    .unsupported(format!("it needs the schema `{schema}`, which cannot be generated"))),
-                (None, Some(conflict)) => Err(operation.item().unsupported(conflict)),
-                (None, None) => operation::make(operation, &scope, Code::with_taken(taken.clone())),
-            };
-            match made.and_then(|made| scaffold.operation(operation, made, &code, sources)) {
-                Ok(()) => routed.push(operation.path()),
-                Err(error) => {
-                    scaffold.errors.push(error.finding(&format!("The operation `{}`", operation.name())));
-                }
-            }
+            let made = operation::make(operation, &scope, &code, Code::with_taken(taken.clone()));
+            let added = made.and_then(|made| scaffold.operation(operation, made, sources));
+            let error =
+                added.err().map(|error| error.finding(&format!("The operation `{}`", operation.name())));
+            scaffold.errors.extend(error);
         }
-        if only.is_some() && !scaffold.errors.is_empty() {
+        if !scaffold.errors.is_empty() {
             // An operation is useless without all of its schemas.
             return Ok(Self { errors: scaffold.errors, ..Self::default() });
         }
@@ -165,7 +153,6 @@ impl Scaffold {
         &mut self,
         operation: Operation<'_>,
         made: OperationFile,
-        code: &Model<'_>,
         sources: &Sources,
     ) -> Result<(), Unsupported> {
         let module = &made.module;
@@ -176,19 +163,7 @@ impl Scaffold {
         self.files.push((path.clone(), made.text.clone()));
         self.add(OPERATIONS, Position::Modules, format!("mod {module};"));
         self.add(OPERATIONS, Position::Registrations, format!("api.register({module}::{module})?;"));
-        let known = code.root().node().get("tags").map(Node::items).unwrap_or_default();
-        let is_known =
-            |tag: &str| known.iter().any(|known| known.get("name").and_then(Node::as_str) == Some(tag));
-        for tag in operation::tags(operation).into_iter().filter(|tag| !is_known(tag)) {
-            self.add(OPERATIONS, Position::Tags, format!("({tag:?}.to_owned(), TagDetails::default()),"));
-        }
         self.steps.extend(made.notes.iter().map(|note| format!("{path}: {note}.")));
-        self.steps.push(
-            "If the operation needs a new method of the store: add it to the trait `Store` in \
-             src/storage/store.rs, implement it in src/storage/batching.rs and in \
-             tests/http/failing_store.rs, add the SQL to each engine, and add a test to tests/store/conformance/animals.rs."
-                .to_owned(),
-        );
         self.steps.push(format!(
             "{path}: replace `NotImplemented` with the implementation; until then the operation returns 501."
         ));
@@ -205,28 +180,4 @@ impl Scaffold {
         });
         Ok(())
     }
-}
-
-/// Returns the type to generate for a schema; `None` if the code has it.
-fn type_for(
-    missing: &MissingSchema<'_>,
-    wire: &str,
-    taken: &mut BTreeSet<String>,
-    sources: &Sources,
-) -> Result<Option<SchemaType>, Unsupported> {
-    let schema = missing.schema;
-    let words = types::strings(schema).unwrap_or_default();
-    if sources.schema(wire).is_some() {
-        return Ok(None);
-    }
-    let name = names::pascal(wire).to_string();
-    if !taken.insert(name.clone()) {
-        return Err(schema.unsupported(format!("the name `{name}` is used for something else in the code")));
-    }
-    Ok(Some(SchemaType {
-        name,
-        is_read: missing.is_read,
-        // Enums always implement `Serialize`, which a `default` needs.
-        is_written: missing.is_written || !words.is_empty(),
-    }))
 }

@@ -9,7 +9,7 @@ use quote::format_ident;
 use super::code::IMPORTS;
 
 /// The names of types that generated code defines or that the prelude has.
-const PRELUDE: &str = "Box Default None Nullable Ok Option Result Some String Vec";
+const PRELUDE: &str = "Box Default None Ok Option Result Some String TryFrom Vec";
 
 /// Returns the names that a generated type must not have.
 pub(super) fn reserved() -> BTreeSet<String> {
@@ -46,15 +46,6 @@ pub(super) fn file(wire: &str) -> Option<String> {
     let name = ascii(&wire.to_snake_case());
     let hides = ["dropshot", "schemars", "serde", "serde_json", "std", "core"].contains(&name.as_str());
     (!hides && syn::parse_str::<Ident>(&name).is_ok()).then_some(name)
-}
-
-/// Returns the name that serde gives to a field under `rename_all = "camelCase"`.
-pub(super) fn camel(field: &str) -> String {
-    let words = field.split('_').enumerate().map(|(position, word)| match word.split_at_checked(1) {
-        Some((first, rest)) if position > 0 => first.to_ascii_uppercase() + rest,
-        _ => word.to_owned(),
-    });
-    words.collect()
 }
 
 /// Removes all characters but ASCII letters, digits and underscores.
@@ -95,7 +86,6 @@ mod tests {
         }
         let numbered = variants(&["name", "-name", "Name", "name2"]).into_iter().map(|(_, name)| name);
         assert_eq!(numbered.collect::<Vec<_>>(), ["Name", "Name2", "Name3", "Name22"]);
-        assert_eq!(camel("pet_id"), "petId");
         assert_eq!((file("removeToy").as_deref(), file("type"), file("☃")), (Some("remove_toy"), None, None));
     }
 }

@@ -1,82 +1,124 @@
-//! Generates a newtype for a scalar or a list with bounds.
+//! Generates a newtype for a scalar or a list with bounds, a pattern, a format or a default.
 
-use document::Value;
 use document::openapi::Schema;
+use document::{Node, Value};
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 
-use super::bounds::Bounds;
 use super::code::doc;
-use super::types::{Encoding, Rust, Types};
+use super::types::{Encoding, Types, only};
 use super::unsupported::{Unsupported, UnsupportedAt};
 
-/// The type of the field.
-pub(super) enum Inner {
-    Boolean,
-    /// `i32` or `i64`.
-    Integer(TokenStream),
-    /// `f64`.
-    Number,
-    Text,
-    List(Rust),
+/// A schema that a primitive type or a list represents, perhaps within a newtype.
+pub(super) struct Inner {
+    /// The Rust type.
+    pub(super) rust: TokenStream,
+    kind: &'static Kind,
 }
 
+/// What schemas of a type can limit.
+struct Kind {
+    name: &'static str,
+    bounds: [&'static str; 2],
+    /// The method of `SchemaObject` for the bounds.
+    section: &'static str,
+    /// What is around the bounds in an error message.
+    words: [&'static str; 2],
+    others: &'static [&'static str],
+}
+
+const NUMBER: [&str; 2] = ["minimum", "maximum"];
+const KINDS: [Kind; 5] = [
+    Kind { name: "boolean", bounds: NUMBER, section: "number", words: ["be", ""], others: &[] },
+    Kind { name: "integer", bounds: NUMBER, section: "number", words: ["be", ""], others: &["format"] },
+    Kind { name: "number", bounds: NUMBER, section: "number", words: ["be", ""], others: &["format"] },
+    Kind {
+        name: "string",
+        bounds: ["minLength", "maxLength"],
+        section: "string",
+        words: ["have", " characters"],
+        others: &["format", "pattern"],
+    },
+    Kind {
+        name: "array",
+        bounds: ["minItems", "maxItems"],
+        section: "array",
+        words: ["have", " items"],
+        others: &["items"],
+    },
+];
+
+/// The greatest integer up to which `f64`, by which schemars represents bounds, has all integers apart.
+const MAX_EXACT: f64 = 9_007_199_254_740_991.0;
+
 impl Inner {
-    /// Returns the field type for a schema that is neither an array nor an object.
+    /// Returns the type of a scalar.
     pub(super) fn of_scalar(schema: Schema<'_>) -> Result<Self, Unsupported> {
-        Ok(match (schema.type_name(), schema.format()) {
-            (Some("boolean"), _) => Self::Boolean,
-            (Some("integer"), Some("int32")) => Self::Integer(quote! { i32 }),
-            (Some("integer"), None | Some("int64")) => Self::Integer(quote! { i64 }),
-            (Some("number"), None | Some("double")) => Self::Number,
-            (Some("string"), _) => Self::Text,
-            _ => {
-                return Err(
-                    schema.unsupported_at("format", "there is no Rust type for this `type` and `format`")
-                );
-            }
-        })
+        let rust = match (schema.type_name(), schema.format()) {
+            (Some("boolean"), _) => quote! { bool },
+            (Some("integer"), Some("int32")) => quote! { i32 },
+            (Some("integer"), None | Some("int64")) => quote! { i64 },
+            (Some("number"), None | Some("double")) => quote! { f64 },
+            (Some("string"), _) => quote! { String },
+            _ => return Err(schema.unsupported_at("format", "no Rust type has this `type` and `format`")),
+        };
+        Self::of(schema, rust)
     }
 
-    /// Returns the Rust type, and its `InstanceType` in schemars.
-    pub(super) fn types(&self) -> (TokenStream, TokenStream) {
-        match self {
-            Self::Boolean => (quote! { bool }, quote! { Boolean }),
-            Self::Integer(kind) => (kind.clone(), quote! { Integer }),
-            Self::Number => (quote! { f64 }, quote! { Number }),
-            Self::Text => (quote! { String }, quote! { String }),
-            Self::List(Rust { value, .. }) => (quote! { Vec<#value> }, quote! { Array }),
-        }
+    /// Returns the type of a list with these items.
+    pub(super) fn of_list(schema: Schema<'_>, item: &TokenStream) -> Result<Self, Unsupported> {
+        Self::of(schema, quote! { Vec<#item> })
+    }
+
+    fn of(schema: Schema<'_>, rust: TokenStream) -> Result<Self, Unsupported> {
+        let kind = KINDS.iter().find(|kind| Some(kind.name) == schema.type_name());
+        let kind = kind.ok_or_else(|| schema.unsupported("its `type` is not supported here"))?;
+        let bounds = if kind.name == "boolean" { &[][..] } else { &kind.bounds[..] };
+        only(schema, &[bounds, kind.others, &["default"]].concat())?;
+        Ok(Self { rust, kind })
     }
 
     /// Returns the value of a keyword as a literal of this type.
-    pub(super) fn literal(&self, schema: Schema<'_>, keyword: &str) -> Result<TokenStream, Unsupported> {
-        let node =
-            schema.get(keyword).ok_or_else(|| schema.unsupported(format!("`{keyword}` is missing")))?;
-        let shown = node.to_json();
-        let wrong = || {
-            schema.unsupported_at(
-                keyword,
-                format!("`{shown}` cannot be represented exactly in Rust and schemars"),
-            )
-        };
-        let literal = match (self, &node.value) {
-            (Self::Boolean, Value::Bool(value)) => return Ok(quote! { #value }),
-            (Self::Text, Value::String(text)) => return Ok(quote! { #text.to_owned() }),
-            (Self::Integer(kind), Value::Number(_)) => {
-                let whole = shown.as_f64().filter(|value| value.fract() == 0.0 && value.abs() < 1e15);
-                let value = shown.as_i64().or(whole.map(|value| value as i64));
-                // schemars represents bounds as `f64`.
-                let is_exact =
-                    |value: &i64| keyword == "default" || (*value as f64) as i128 == i128::from(*value);
-                let is_small = kind.to_string() == "i32";
-                let fits = |value: &i64| !is_small || i32::try_from(*value).is_ok();
-                Literal::i64_unsuffixed(value.filter(is_exact).filter(fits).ok_or_else(wrong)?)
+    fn literal(&self, schema: Schema<'_>, keyword: &str, node: &Node) -> Result<TokenStream, Unsupported> {
+        let exact = |value: &f64| value.fract() == 0.0 && value.abs() <= MAX_EXACT;
+        let fits = |value: &f64| self.rust.to_string() != "i32" || f64::from(*value as i32) == *value;
+        let literal = match (&node.value, self.kind.name) {
+            (Value::Bool(value), "boolean") => Some(quote! { #value }),
+            (Value::String(text), "string") => Some(quote! { #text.to_owned() }),
+            (Value::Number(_), "number") => {
+                number(node).map(Literal::f64_unsuffixed).map(|it| quote! { #it })
             }
-            (Self::Number, Value::Number(_)) => Literal::f64_unsuffixed(shown.as_f64().ok_or_else(wrong)?),
-            _ => return Err(wrong()),
+            (Value::Number(_), "integer") => {
+                let value = number(node).filter(exact).filter(fits);
+                value.map(|value| Literal::i64_unsuffixed(value as i64)).map(|it| quote! { #it })
+            }
+            _ => None,
         };
-        Ok(quote! { #literal })
+        let reason = || format!("`{}` cannot be represented exactly in Rust and schemars", node.to_json());
+        literal.ok_or_else(|| schema.unsupported_at(keyword, reason()))
+    }
+
+    /// Returns a bound as a literal of what is compared, and of the type that schemars has for it.
+    fn bound(&self, schema: Schema<'_>, keyword: &str) -> Result<Option<[TokenStream; 2]>, Unsupported> {
+        let Some((node, value)) = schema.get(keyword).and_then(|node| Some((node, number(node)?))) else {
+            return Ok(None);
+        };
+        if self.kind.section == "number" {
+            let announced = Literal::f64_unsuffixed(value);
+            return Ok(Some([self.literal(schema, keyword, node)?, quote! { #announced }]));
+        }
+        let reason = format!("`{keyword}` exceeds 32 bits");
+        schema.unsupported_if(value > f64::from(u32::MAX), keyword, reason)?;
+        // The document is valid, so the value is a non-negative integer.
+        let length = Literal::u32_unsuffixed(value as u32);
+        Ok(Some([quote! { #length }, quote! { #length }]))
+    }
+}
+
+pub(super) fn number(node: &Node) -> Option<f64> {
+    match &node.value {
+        Value::Number(number) => number.as_f64(),
+        _ => None,
     }
 }
 
@@ -92,15 +134,83 @@ pub(super) struct Newtype<'n> {
 impl Newtype<'_> {
     /// Adds the type and its trait implementations.
     pub(super) fn make(&self, types: &mut Types<'_>) -> Result<(), Unsupported> {
-        let bounds = Bounds::of(self.schema, self.inner)?;
-        if types.read && !bounds.unchecked.is_empty() {
-            types.notes.push(format!("let `{}` check {}", self.name, bounds.unchecked.join(" and ")));
+        let (schema, Inner { rust, kind }, name) = (self.schema, self.inner, &self.name);
+        let [least, most] = kind.bounds;
+        let values = kind.bounds.map(|keyword| schema.get(keyword).and_then(number));
+        let reason = format!("no value satisfies both `{least}` and `{most}`");
+        schema.unsupported_if(matches!(values, [Some(least), Some(most)] if least > most), least, reason)?;
+        let (mut described, mut words, mut limits) = (TokenStream::new(), Vec::new(), Vec::new());
+        let section = format_ident!("{}", kind.section);
+        for (keyword, word) in kind.bounds.into_iter().zip(["at least", "at most"]) {
+            let bound = self.inner.bound(schema, keyword)?;
+            limits.push(bound.as_ref().map(|[literal, _]| literal.clone()));
+            if let Some([literal, announced]) = bound {
+                words.push(format!("{word} {literal}").replace("- ", "-"));
+                let field = format_ident!("{}", heck::ToSnakeCase::to_snake_case(keyword));
+                described.extend(quote! { schema.#section().#field = Some(#announced); });
+            }
         }
-        // In JSON, `default` belongs to the property.
-        let has_default = types.encoding == Encoding::Text && self.schema.has("default");
-        self.definition(types, &bounds, has_default);
+        if let Some(pattern) = schema.text("pattern") {
+            described.extend(quote! { schema.string().pattern = Some(#pattern.to_owned()); });
+        }
+        if kind.others.contains(&"format") {
+            let format = schema.format().map_or(quote!(None), |format| quote! { Some(#format.to_owned()) });
+            described.extend(quote! { schema.format = #format; });
+        }
+        let has_default = types.encoding == Encoding::Text && schema.has("default");
         if has_default {
-            let (name, value) = (&self.name, self.inner.literal(self.schema, "default")?);
+            // dropshot drops the default of a parameter, but keeps extensions.
+            described.extend(quote! {
+                schema.extensions.insert("x-default".to_owned(), Self::default().0.into());
+            });
+        }
+        let unchecked = ["pattern", "format"].into_iter();
+        let unchecked = unchecked.filter_map(|key| Some(format!("`{key}: {}`", schema.text(key)?)));
+        let unchecked = unchecked.collect::<Vec<_>>().join(" and ");
+        if types.read && !unchecked.is_empty() {
+            types.notes.push(format!("let `{name}` check {unchecked}"));
+        }
+        let measure = match kind.section {
+            "string" => quote! { &value.chars().count() },
+            "array" => quote! { &value.len() },
+            _ => quote! { &value },
+        };
+        let range = match &limits[..] {
+            [None, None] => None,
+            [least, None] => Some(quote! { (#least..) }),
+            [least, most] => Some(quote! { (#least..=#most) }),
+            _ => None,
+        };
+        let message = format!("must {} {}{}", kind.words[0], words.join(", "), kind.words[1]);
+        let comment = match &range {
+            None => doc(schema.text("description"), &format!("`{name}`.")),
+            Some(_) => doc(schema.text("description"), &format!("A value that {message}.")),
+        };
+        let try_from = range.filter(|_| types.read).map(|range| (range, rust.to_string().replace(' ', "")));
+        let attribute = try_from.as_ref().map(|(_, text)| quote! { #[serde(try_from = #text)] });
+        let (derives, visible) = match types.encoding {
+            Encoding::Json => (types.derives(&["Clone", "Debug", "PartialEq"], false), types.visible.clone()),
+            Encoding::Text => (types.derives(&["Debug"], false), TokenStream::new()),
+        };
+        let unread = (types.encoding == Encoding::Text && !has_default).then(|| {
+            quote! { #[expect(dead_code, reason = "scaffolding: the operation will read the field")] }
+        });
+        types
+            .code
+            .push(quote! { #comment #derives #attribute #unread #visible struct #name(#visible #rust); });
+        if let Some((range, _)) = try_from {
+            types.code.push(quote! {
+                impl TryFrom<#rust> for #name {
+                    type Error = &'static str;
+
+                    fn try_from(value: #rust) -> Result<Self, Self::Error> {
+                        if #range.contains(#measure) { Ok(Self(value)) } else { Err(#message) }
+                    }
+                }
+            });
+        }
+        if let Some(default) = schema.get("default").filter(|_| has_default) {
+            let value = self.inner.literal(schema, "default", default)?;
             types.code.push(quote! {
                 impl Default for #name {
                     fn default() -> Self {
@@ -109,67 +219,11 @@ impl Newtype<'_> {
                 }
             });
         }
-        if types.read {
-            self.reading(types, &bounds);
+        let mut body = quote! { <#rust>::json_schema(generator) };
+        if !described.is_empty() {
+            body = quote! { let mut schema = #body.into_object(); #described schema.into() };
         }
-        self.describing(types, bounds.announced, has_default);
-        Ok(())
-    }
-
-    fn definition(&self, types: &mut Types<'_>, bounds: &Bounds, has_default: bool) {
-        let otherwise = match bounds.condition {
-            None => format!("`{}`.", self.name),
-            Some(_) => format!("A value that {}.", bounds.message),
-        };
-        let comment = doc(self.schema.text("description"), &otherwise);
-        let (name, value) = (&self.name, self.inner.types().0);
-        let attributes = match types.encoding {
-            Encoding::Json => {
-                // schemars serializes the default of a property.
-                let is_list = matches!(self.inner, Inner::List(_));
-                let writes = (types.written || !is_list).then(|| quote! { , Serialize });
-                quote! { #[derive(Clone, Debug, PartialEq #writes)] }
-            }
-            // The schema reads the field for its default.
-            Encoding::Text if has_default => quote! { #[derive(Debug)] },
-            Encoding::Text => quote! {
-                #[derive(Debug)]
-                #[expect(dead_code, reason = "scaffolding: the operation will read the field")]
-            },
-        };
-        let visible = (types.encoding == Encoding::Json).then(|| types.visible.clone());
-        types.code.push(quote! { #comment #attributes #visible struct #name(#visible #value); });
-    }
-
-    fn reading(&self, types: &mut Types<'_>, bounds: &Bounds) {
-        let (name, value, message) = (&self.name, self.inner.types().0, &bounds.message);
-        let read = match self.inner {
-            Inner::List(_) => quote! { let value = Vec::deserialize(deserializer)?; },
-            _ => quote! { let value = #value::deserialize(deserializer)?; },
-        };
-        let body = match &bounds.condition {
-            None => quote! { Deserialize::deserialize(deserializer).map(Self) },
-            Some(condition) => quote! {
-                #read
-                if #condition { Ok(Self(value)) } else { Err(D::Error::custom(#message)) }
-            },
-        };
-        types.code.push(quote! {
-            impl<'de> Deserialize<'de> for #name {
-                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> { #body }
-            }
-        });
-    }
-
-    fn describing(&self, types: &mut Types<'_>, announced: TokenStream, has_default: bool) {
-        let (name, instance_type) = (&self.name, self.inner.types().1);
         let wire = self.wire.map_or_else(|| name.to_string(), str::to_owned);
-        let format = self.schema.format().map(|format| quote! { format: Some(#format.to_owned()), });
-        // dropshot drops the default of a parameter, but keeps extensions.
-        let default = has_default.then(|| {
-            quote! { extensions: [("x-default".to_owned(), Self::default().0.into())].into(), }
-        });
-        let generator = if matches!(self.inner, Inner::List(_)) { quote!(generator) } else { quote!(_) };
         let inline = self.wire.is_none().then(|| quote! { fn is_referenceable() -> bool { false } });
         types.code.push(quote! {
             impl JsonSchema for #name {
@@ -179,16 +233,11 @@ impl Newtype<'_> {
 
                 #inline
 
-                fn json_schema(#generator: &mut SchemaGenerator) -> Schema {
-                    Schema::Object(SchemaObject {
-                        instance_type: Some(InstanceType::#instance_type.into()),
-                        #format
-                        #default
-                        #announced
-                        ..Default::default()
-                    })
+                fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                    #body
                 }
             }
         });
+        Ok(())
     }
 }

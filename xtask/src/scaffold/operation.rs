@@ -4,18 +4,17 @@ use std::collections::BTreeSet;
 
 use animal_store::http::authentication::SCHEME_NAME;
 use animal_store::http::error_code::{COMMON_CODES, ErrorCode};
-use animal_store::http::router;
 use document::Node;
-use document::openapi::Operation;
+use document::openapi::{Model, Operation};
 use proc_macro2::Ident;
 use quote::{format_ident, quote};
 
 use super::code::{Code, doc};
-use super::names;
 use super::parameters::{self, OperationInput};
 use super::response;
 use super::types::{Scope, Types};
 use super::unsupported::{Unsupported, UnsupportedAt};
+use super::{OPERATIONS, names};
 
 /// The generated file of an operation.
 pub(super) struct OperationFile {
@@ -32,13 +31,14 @@ pub(super) struct OperationFile {
 pub(super) fn make(
     operation: Operation<'_>,
     scope: &Scope<'_>,
+    code: &Model<'_>,
     empty: Code,
 ) -> Result<OperationFile, Unsupported> {
     let id = operation.id().ok_or_else(|| operation.unsupported("it has no `operationId`"))?;
     let module = names::file(id).ok_or_else(|| {
         operation.unsupported_at("operationId", format!("`{id}` cannot be the name of a Rust module"))
     })?;
-    supported(operation)?;
+    supported(operation, code)?;
     let mut types = Types::new(scope, empty, None);
     let error = types.code.free(&format!("{}Error", names::pascal(id)));
     let (status, success) = response::make(&mut types, operation, id)?;
@@ -57,7 +57,7 @@ pub(super) fn make(
             Err(#error::NotImplemented)
         }
     };
-    let codes = codes(&mut types, operation, &taken)?;
+    let codes = codes(operation, &taken)?;
     let mut code = types.code;
     code.push_first(endpoint);
     error_type(&mut code, id, &error, &codes);
@@ -69,23 +69,28 @@ pub(super) fn make(
 }
 
 /// Fails for operations that dropshot or the service do not support.
-fn supported(operation: Operation<'_>) -> Result<(), Unsupported> {
+fn supported(operation: Operation<'_>, code: &Model<'_>) -> Result<(), Unsupported> {
     let method = operation.method();
     // The service handles HEAD with the operation for GET.
     if !["get", "put", "post", "delete", "patch", "options"].contains(&method) {
         return Err(operation.unsupported(format!("the service does not route the method `{method}`")));
     }
-    if tags(operation).is_empty() {
-        return Err(operation.unsupported("the service requires a tag on each operation"));
-    }
+    let known = code.root().node().get("tags").map(Node::items).unwrap_or_default();
+    let known: Vec<&str> = known.iter().filter_map(|tag| tag.get("name")?.as_str()).collect();
+    let own = tags(operation);
     operation.unsupported_if(
-        operation.has("callbacks"),
-        "callbacks",
-        "dropshot does not support `callbacks`",
+        own.is_empty() || own.iter().any(|tag| !known.contains(tag)),
+        "tags",
+        format!(
+            "it needs a tag of `TagConfig` in {OPERATIONS} ({}); add another one there",
+            known.join(", ")
+        ),
     )?;
-    for object in [*operation, *operation.item()] {
-        let reason = "dropshot does not support `servers` of an operation";
-        object.unsupported_if(object.has("servers"), "servers", reason)?;
+    for (object, keyword) in
+        [(*operation, "callbacks"), (*operation, "servers"), (*operation.item(), "servers")]
+    {
+        let reason = format!("dropshot does not support `{keyword}` of an operation");
+        object.unsupported_if(object.has(keyword), keyword, reason)?;
     }
     let key = [(SCHEME_NAME, BTreeSet::new())].into();
     operation.security().owner().unwrap_or(*operation).unsupported_if(
@@ -120,11 +125,7 @@ const OWN_CODES: [ErrorCode; 5] = [
 ];
 
 /// Returns the codes for declared statuses that neither the service nor the input produces.
-fn codes(
-    types: &mut Types<'_>,
-    operation: Operation<'_>,
-    taken: &OperationInput,
-) -> Result<Vec<(ErrorCode, String)>, Unsupported> {
+fn codes(operation: Operation<'_>, taken: &OperationInput) -> Result<Vec<(ErrorCode, String)>, Unsupported> {
     let others: Vec<ErrorCode> = COMMON_CODES.iter().chain(&taken.codes).copied().collect();
     let mut own = Vec::new();
     for (status, response) in operation.responses().filter(|(status, _)| !status.starts_with(['1', '2', '3']))
@@ -134,39 +135,22 @@ fn codes(
             return Err(response.declared().unsupported(reason));
         }
         let has_status = |code: &ErrorCode| code.status().as_str() == status;
-        let mut codes: Vec<ErrorCode> = others.iter().copied().filter(has_status).collect();
+        let codes: Vec<ErrorCode> = others.iter().copied().filter(has_status).collect();
         // The operation may return 404 in addition to the path.
         if codes.is_empty() || codes == [ErrorCode::NotFound] {
-            let Some(code) = OWN_CODES.into_iter().find(has_status) else {
-                types.notes.push(format!(
-                    "add a code for the status {status} to `ErrorCode` in src/http/error_code.rs, and a variant with it to \
-                     the error type of this file"
-                ));
-                continue;
-            };
+            let reason =
+                format!("add a code for the status {status} to `ErrorCode` in src/http/error_code.rs first");
+            let code = OWN_CODES.into_iter().find(has_status);
+            let code = code.ok_or_else(|| response.declared().unsupported(reason))?;
             let description = response.declared().text("description").unwrap_or_default();
             own.push((code, description.lines().next().unwrap_or_default().to_owned()));
-            codes = vec![code];
-        }
-        let everywhere = router::headers(operation.is_deprecated());
-        let own_headers = codes.iter().flat_map(|code| code.headers());
-        let known: Vec<_> = everywhere.iter().chain(own_headers).collect();
-        for (name, _) in response.headers() {
-            if !known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-                types.notes.push(format!(
-                    "add the header `{name}` of the status {status} to `ErrorCode::headers` in src/http/error_code.rs, and \
-                     its value to `HttpResponseError::headers` of the error type; every operation then has it"
-                ));
-            }
         }
     }
-    let statuses: BTreeSet<_> = others.iter().map(|code| code.status().as_u16()).collect();
-    for status in statuses {
-        if operation.responses().all(|(declared, _)| declared != status.to_string()) {
-            types.notes.push(format!(
-                "declare the status {status} in the document: the service returns it for this input"
-            ));
-        }
+    for status in others.iter().map(|code| code.status()) {
+        let is_declared = operation.responses().any(|(declared, _)| declared == status.as_str());
+        let reason =
+            format!("declare the status {}, which the service returns for this input", status.as_u16());
+        operation.unsupported_if(!is_declared, "responses", reason)?;
     }
     Ok(own)
 }

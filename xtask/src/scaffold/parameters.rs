@@ -4,16 +4,15 @@ use std::collections::HashSet;
 
 use animal_store::http::dropshot::{ExclusiveExtractor, Path, Query, SharedExtractor, TypedBody};
 use animal_store::http::error_code::ErrorCode;
-use document::openapi::{Operation, Parameter, Schema};
+use document::openapi::{Operation, Parameter};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::{Map, Value};
 
-use super::bounds::number;
 use super::code::doc;
-use super::fields;
 use super::names;
-use super::types::{Encoding, Types, only_member, renamed};
+use super::newtype::number;
+use super::types::{Encoding, Types, field_of, only_member, renamed};
 use super::unsupported::{Unsupported, UnsupportedAt};
 
 /// Stands for any input type, to ask for the codes of an extractor.
@@ -91,16 +90,8 @@ fn supported(parameter: &Parameter<'_>) -> Result<(), Unsupported> {
         let reason = format!("dropshot does not support `{keyword}`");
         parameter.unsupported_if(parameter.flag(keyword), keyword, reason)?;
     }
-    let schema = parameter
-        .schema()
-        .ok_or_else(|| parameter.unsupported("dropshot supports only parameters with `schema`"))?;
-    let is_empty = location == "path" && schema.get("maxLength").and_then(number) == Some(0.0);
-    schema.unsupported_if(is_empty, "maxLength", "a path parameter cannot be empty")?;
-    schema.unsupported_if(
-        schema.flag("nullable"),
-        "nullable",
-        "a parameter is a string, which cannot be `null`",
-    )
+    let reason = "dropshot supports only parameters with `schema`";
+    parameter.unsupported_if(parameter.schema().is_none(), "content", reason)
 }
 
 /// Adds the struct of the parameters in one location. Returns its fields.
@@ -122,31 +113,26 @@ fn structure(
             return Err(parameter.unsupported(format!("two parameters would have the field name `{field}`")));
         }
         let rename = renamed(&field, parameter.name());
-        let (attributes, value) = field_of(types, parameter, schema)?;
+        let is_empty = schema.get("maxLength").and_then(number) == Some(0.0);
+        let reason = "a path parameter cannot be empty";
+        schema.unsupported_if(is_empty && parameter.location() == "path", "maxLength", reason)?;
+        let of = types.of(schema, parameter.name())?;
+        let (attributes, value) = match (schema.has("default"), parameter.is_required()) {
+            (true, true) => {
+                let reason = "a required parameter cannot have a `default`";
+                return Err(schema.unsupported_at("default", reason));
+            }
+            (true, false) => (quote! { #[serde(default)] }, of),
+            (false, is_required) => field_of(is_required, &of),
+        };
         fields.extend(quote! { #rename #attributes #field: #value, });
         bindings.push(field);
     }
-    let (comment, derives) = (doc(None, comment), types.derives(&["Debug"]));
+    let (comment, derives) = (doc(None, comment), types.derives(&["Debug"], true));
     let is_query = parameters.iter().any(|parameter| parameter.location() == "query");
     let closed = is_query.then(|| quote! { #[serde(deny_unknown_fields)] });
     types.code.push(quote! { #comment #derives #closed pub(super) struct #name { #fields } });
     Ok(bindings)
-}
-
-fn field_of(
-    types: &mut Types<'_>,
-    parameter: &Parameter<'_>,
-    declared: Schema<'_>,
-) -> Result<(TokenStream, TokenStream), Unsupported> {
-    let (name, schema, is_required) = (parameter.name(), only_member(declared), parameter.is_required());
-    if declared.has("default") {
-        let wrong = |condition, reason| declared.unsupported_if(condition, "default", reason);
-        wrong(is_required, "a required parameter cannot have a `default`")?;
-        wrong(schema.is_reference(), "dropshot drops the `default` of a reference")?;
-        return types.of(schema, name).map(|of| (quote! { #[serde(default)] }, of.value));
-    }
-    let of = types.of(schema, name)?;
-    fields::field_of(types, declared, name, is_required, &of)
 }
 
 /// Returns the type of the request body.
@@ -169,8 +155,8 @@ fn body(types: &mut Types<'_>, operation: Operation<'_>) -> Result<Option<TokenS
     if !member.is_reference() {
         return Err(schema.unsupported("the schema of a body must be defined under `components/schemas`"));
     }
-    if schema.flag("nullable") || member.resolved().and_then(|of| of.type_name()) != Some("object") {
+    if member.resolved().and_then(|of| of.type_name()) != Some("object") {
         return Err(schema.unsupported("the service supports only objects as bodies"));
     }
-    types.of(schema, "body").map(|of| Some(of.value))
+    types.of(schema, "body").map(Some)
 }

@@ -6,9 +6,8 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::code::doc;
-use super::fields::field_of;
 use super::names;
-use super::types::{Rust, Types, only_member, primitive, renamed, without_default};
+use super::types::{Types, field_of, is_primitive, renamed};
 use super::unsupported::{Unsupported, UnsupportedAt};
 
 /// Returns the status of the successful response, and its Rust type.
@@ -54,12 +53,7 @@ fn body(types: &mut Types<'_>, response: Response<'_>) -> Result<Option<TokenStr
         );
     }
     let schema = media.schema().ok_or_else(|| media.unsupported("the response has no `schema`"))?;
-    without_default(schema)?;
-    let of = types.of(only_member(schema), "response")?;
-    if of.schema.is_some() || schema.flag("nullable") {
-        return Err(schema.unsupported("this response schema must be defined under `components/schemas`"));
-    }
-    Ok(Some(of.value))
+    types.of(schema, "response").map(Some)
 }
 
 /// Wraps the response type if the response has headers that the service does not add by itself.
@@ -80,9 +74,7 @@ fn headers(
     let (mut fields, mut known) = (TokenStream::new(), Vec::new());
     for (header, object) in own {
         let schema = object.schema().ok_or_else(|| object.unsupported("the header has no `schema`"))?;
-        let is_string = schema.text("type") == Some("string") && primitive(schema).is_some();
-        let is_plain = is_string && !schema.flag("nullable") && !schema.has("default");
-        if !is_plain {
+        if schema.text("type") != Some("string") || !is_primitive(schema) {
             return Err(schema.unsupported("a header must have the schema `type: string`, without bounds"));
         }
         let field = names::snake(header);
@@ -93,12 +85,11 @@ fn headers(
         }
         let rename = renamed(&field, header);
         let comment = doc(object.text("description"), &format!("`{header}`."));
-        let string = Rust::plain(quote! { String });
-        let (attributes, value) = field_of(types, schema, header, object.is_required(), &string)?;
+        let (attributes, value) = field_of(object.is_required(), &quote! { String });
         fields.extend(quote! { #comment #rename #attributes #field: #value, });
         known.push(field);
     }
-    let (comment, derives) = (doc(None, &format!("The headers of `{id}`.")), types.derives(&[]));
+    let (comment, derives) = (doc(None, &format!("The headers of `{id}`.")), types.derives(&[], true));
     types.code.push(quote! { #comment #derives pub(super) struct #name { #fields } });
     Ok(quote! { HttpResponseHeaders<#success, #name> })
 }

@@ -5,7 +5,7 @@ use fluent_uri::pct_enc::EString;
 use fluent_uri::pct_enc::encoder::{Data, Query};
 use serde_json::{Value, json};
 
-use super::bounds::number;
+use super::newtype::number;
 use super::types::only_member;
 
 /// The maximum nesting of a derived value.

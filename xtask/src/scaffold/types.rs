@@ -9,10 +9,10 @@ use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 
 use super::code::{Code, doc};
-use super::missing::component;
+use super::missing::{component, schemas_of};
+use super::names;
 use super::newtype::{Inner, Newtype};
 use super::unsupported::{Unsupported, UnsupportedAt};
-use super::{fields, names};
 use crate::dropshot::source::{SchemaType, Sources};
 
 /// The types that schemas can refer to.
@@ -20,13 +20,6 @@ pub(super) struct Scope<'a> {
     pub(super) sources: &'a Sources,
     /// The types that are generated for missing schemas.
     pub(super) new: BTreeMap<&'a str, SchemaType>,
-}
-
-impl Scope<'_> {
-    /// Returns the type of a schema under `components/schemas`.
-    pub(super) fn named(&self, name: &str) -> Option<SchemaType> {
-        self.new.get(name).cloned().or_else(|| self.sources.schema(name))
-    }
 }
 
 /// How a value is encoded.
@@ -38,64 +31,27 @@ pub(super) enum Encoding {
     Text,
 }
 
-/// A Rust type.
-#[derive(Clone)]
-pub(super) struct Rust {
-    /// The type of the value.
-    pub(super) value: TokenStream,
-    /// The type that describes it to schemars, if that is a different one.
-    pub(super) schema: Option<TokenStream>,
-}
-
-impl Rust {
-    pub(super) fn plain(value: TokenStream) -> Self {
-        Self { value, schema: None }
-    }
-
-    /// Returns the type that describes it to schemars.
-    pub(super) fn described_by(&self) -> TokenStream {
-        self.schema.clone().unwrap_or_else(|| self.value.clone())
-    }
-
-    pub(super) fn map(&self, wrap: impl Fn(&TokenStream) -> TokenStream) -> Self {
-        Self { value: wrap(&self.value), schema: self.schema.as_ref().map(&wrap) }
-    }
-
-    /// Returns the same type, described by another one.
-    pub(super) fn described(self, schema: TokenStream) -> Self {
-        Self { schema: Some(schema), ..self }
-    }
-
-    /// Returns the attribute of a field that is described by another type.
-    pub(super) fn with(&self) -> Option<TokenStream> {
-        let text = self.schema.as_ref()?.to_string().replace(' ', "").replace(',', ", ");
-        Some(quote! { #[schemars(with = #text)] })
-    }
-}
-
 /// Generates types into a file.
 pub(super) struct Types<'a> {
-    pub(super) scope: &'a Scope<'a>,
+    scope: &'a Scope<'a>,
     pub(super) code: Code,
     pub(super) encoding: Encoding,
     /// Whether requests contain the types.
     pub(super) read: bool,
     /// Whether responses contain the types.
     pub(super) written: bool,
-    /// Whether the file has the type `Nullable`.
-    has_nullable: bool,
     /// The visibility of the types: `pub` or `pub(super)`.
     pub(super) visible: TokenStream,
     /// The component that is generated, if there is one.
-    pub(super) current: Option<Id>,
+    current: Option<Id>,
     /// The types that are exported.
     pub(super) made: Vec<String>,
     /// What the document requires and the types do not check.
     pub(super) notes: Vec<String>,
 }
 
-/// Keywords without effect on the type. `nullable` and `default` are handled where the schema is used.
-const ANNOTATIONS: [&str; 6] = ["title", "description", "example", "externalDocs", "nullable", "default"];
+/// Keywords without effect on the type.
+const ANNOTATIONS: [&str; 4] = ["title", "description", "example", "externalDocs"];
 
 impl<'a> Types<'a> {
     /// Returns a generator for a file, or for a component if there is one.
@@ -107,7 +63,6 @@ impl<'a> Types<'a> {
             encoding: Encoding::Json,
             read: false,
             written: true,
-            has_nullable: false,
             visible,
             current,
             made: Vec::new(),
@@ -116,41 +71,49 @@ impl<'a> Types<'a> {
     }
 
     /// Returns the type of a schema. `name` is used if the type needs a name.
-    pub(super) fn of(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Unsupported> {
+    pub(super) fn of(&mut self, schema: Schema<'_>, name: &str) -> Result<TokenStream, Unsupported> {
         let schema = only_member(schema);
         if schema.is_reference() {
             return self.reference(schema);
         }
+        // Only the schema of a parameter can have a default.
+        schema.unsupported_if(
+            schema.has("default") && self.encoding == Encoding::Json,
+            "default",
+            "only a parameter can have a `default`",
+        )?;
         let kind = type_of(schema)?;
-        // dropshot drops the `default` of a parameter, unless its schema is hand-written.
-        let is_plain = self.encoding == Encoding::Json || !schema.has("default");
-        if let Some(primitive) = primitive(schema).filter(|_| is_plain) {
-            return Ok(Rust::plain(primitive));
+        let is_enum = kind == "string" && schema.has("enum");
+        let reason = "this schema must be defined under `components/schemas` and referenced here";
+        schema.unsupported_if(is_enum || kind == "object", "type", reason)?;
+        if kind != "array" {
+            let inner = Inner::of_scalar(schema)?;
+            return if is_primitive(schema) { Ok(inner.rust) } else { self.newtype(schema, name, &inner) };
         }
-        let move_it = |what| format!("{what} must be defined under `components/schemas` and referenced here");
-        schema.unsupported_if(kind == "string" && schema.has("enum"), "enum", move_it("an enum"))?;
-        match kind {
-            "array" | "object" if self.encoding == Encoding::Text => Err(schema
-                .unsupported_at("type", format!("dropshot does not support {kind}s in paths and queries"))),
-            "array" => self.list(schema, name),
-            "object" => self
-                .map(schema, name)?
-                .ok_or_else(|| schema.unsupported_at("type", move_it("an object with properties"))),
-            _ => self.newtype(schema, name, &Inner::of_scalar(schema)?),
+        let reason = "dropshot does not support lists in paths and queries";
+        schema.unsupported_if(self.encoding == Encoding::Text, "type", reason)?;
+        let inner = self.list(schema, name)?;
+        match ["minItems", "maxItems"].iter().any(|bound| schema.has(bound)) {
+            true => self.newtype(schema, name, &inner),
+            false => Ok(inner.rust),
         }
     }
 
-    fn reference(&mut self, schema: Schema<'_>) -> Result<Rust, Unsupported> {
+    fn list(&mut self, schema: Schema<'_>, name: &str) -> Result<Inner, Unsupported> {
+        let item = schema.items().ok_or_else(|| schema.unsupported("the array has no `items`"))?;
+        let item = self.of(item, &format!("{name} item"))?;
+        Inner::of_list(schema, &item)
+    }
+
+    fn reference(&mut self, schema: Schema<'_>) -> Result<TokenStream, Unsupported> {
         let target = schema.model().target(schema.id);
         let Some((target, wire)) = target.and_then(|target| Some((target, component(target)?))) else {
             let reason = "the reference must lead to a schema directly under `components/schemas`";
             return Err(schema.unsupported_at("$ref", reason));
         };
-        let Some(known) = self.scope.named(wire) else {
-            return Err(
-                schema.unsupported_at("$ref", format!("the code has no type for the schema `{wire}`"))
-            );
-        };
+        let known = self.scope.new.get(wire).cloned().or_else(|| self.scope.sources.schema(wire));
+        let reason = format!("the code has no type for the schema `{wire}`");
+        let known = known.ok_or_else(|| schema.unsupported_at("$ref", reason))?;
         let name = &known.name;
         let lacks =
             |message, what| format!("a {message} contains `{name}`, which does not implement `{what}` yet");
@@ -166,84 +129,20 @@ impl<'a> Types<'a> {
             self.code.import_schema(name);
         }
         let name = format_ident!("{name}");
-        Ok(Rust::plain(quote! { #name }))
+        Ok(quote! { #name })
     }
 
-    /// Adds a newtype for a scalar or a list with bounds, or one that is converted from or to text.
-    fn newtype(&mut self, schema: Schema<'_>, name: &str, inner: &Inner) -> Result<Rust, Unsupported> {
-        let name = self.free(name);
-        Newtype { name: name.clone(), inner, schema, wire: None }.make(self)?;
-        Ok(Rust::plain(quote! { #name }))
-    }
-
-    /// Returns a name for a type that has none in the document.
-    fn free(&mut self, wanted: &str) -> Ident {
+    /// Adds a newtype with a name that the document does not have.
+    fn newtype(
+        &mut self,
+        schema: Schema<'_>,
+        wanted: &str,
+        inner: &Inner,
+    ) -> Result<TokenStream, Unsupported> {
         let name = self.code.free(&names::pascal(wanted).to_string());
         self.made.push(name.to_string());
-        name
-    }
-
-    /// Adds the wrapper type of a field that is required, but may be `null`.
-    pub(super) fn nullable(&mut self) {
-        if std::mem::replace(&mut self.has_nullable, true) {
-            return;
-        }
-        self.code.push(quote! {
-            /// For `#[schemars(with = ...)]`: required, but may be `null`.
-            struct Nullable<T>(PhantomData<T>);
-
-            impl<T: JsonSchema> JsonSchema for Nullable<T> {
-                fn schema_name() -> String {
-                    Option::<T>::schema_name()
-                }
-
-                fn is_referenceable() -> bool {
-                    false
-                }
-
-                fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                    Option::<T>::json_schema(generator)
-                }
-            }
-        });
-    }
-
-    fn list(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Unsupported> {
-        let item = self.item(schema, name)?;
-        if ["minItems", "maxItems"].iter().any(|bound| schema.has(bound)) {
-            return self.newtype(schema, name, &Inner::List(item));
-        }
-        only(schema, &["items"])?;
-        Ok(item.map(|item| quote! { Vec<#item> }))
-    }
-
-    /// Returns the type of a list's items.
-    fn item(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Unsupported> {
-        let item = schema.items().ok_or_else(|| schema.unsupported("the array has no `items`"))?;
-        self.element(item, &format!("{name} item"))
-    }
-
-    /// Returns the type of a list item or a map value.
-    pub(super) fn element(&mut self, schema: Schema<'_>, name: &str) -> Result<Rust, Unsupported> {
-        without_default(schema)?;
-        let of = self.of(schema, name)?;
-        Ok(if schema.flag("nullable") { of.map(|of| quote! { Option<#of> }) } else { of })
-    }
-
-    /// Returns the map type of an object without named properties.
-    fn map(&mut self, schema: Schema<'_>, name: &str) -> Result<Option<Rust>, Unsupported> {
-        let others = schema.additional_properties();
-        if schema.properties().next().is_some() || matches!(others, Additional::None) {
-            return Ok(None);
-        }
-        only(schema, &["properties", "additionalProperties"])?;
-        match others {
-            Additional::Schema(others) if !others.node().entries().is_empty() => {
-                let value = self.element(others, &format!("{name} value"))?;
-                Ok(Some(value.map(|value| quote! { BTreeMap<String, #value> })))
-            }
-            _ => Ok(Some(Rust::plain(quote! { Map<String, Value> }))),
-        }
+        Newtype { name: name.clone(), inner, schema, wire: None }.make(self)?;
+        Ok(quote! { #name })
     }
 
     /// Adds the type of a schema under `components/schemas`.
@@ -255,96 +154,113 @@ impl<'a> Types<'a> {
     ) -> Result<(), Unsupported> {
         let reason = "a schema that is only a reference has no separate type";
         schema.unsupported_if(schema.is_reference(), "$ref", reason)?;
-        let reason = "a type cannot be `null`; move `nullable` to where the schema is used";
-        schema.unsupported_if(schema.flag("nullable"), "nullable", reason)?;
-        without_default(schema)?;
+        schema.unsupported_if(schema.has("default"), "default", "only a parameter can have a `default`")?;
         let name = format_ident!("{name}");
         self.made.push(name.to_string());
         let inner = match type_of(schema)? {
-            "object" => {
-                let Some(map) = self.map(schema, wire)? else {
-                    return fields::structure(self, schema, &name, wire);
-                };
-                self.transparent(schema, wire, &name, &map);
-                return Ok(());
-            }
+            "object" => return self.structure(schema, &name, wire),
             "string" if schema.has("enum") => return self.string_enum(schema, &name, wire),
-            "array" => Inner::List(self.item(schema, wire)?),
+            "array" => self.list(schema, wire)?,
             _ => Inner::of_scalar(schema)?,
         };
         Newtype { name, inner: &inner, schema, wire: Some(wire) }.make(self)
     }
 
-    /// Adds a newtype that serializes like its content.
-    fn transparent(&mut self, schema: Schema<'_>, wire: &str, name: &Ident, inner: &Rust) {
-        let comment = doc(schema.text("description"), &format!("`{wire}`."));
-        let derives = self.derives(&["Clone", "Debug", "PartialEq"]);
-        let (value, visible) = (&inner.value, &self.visible);
-        let rename = renamed(name, wire);
-        let with = inner.with();
-        self.code.push(quote! { #comment #derives #rename #visible struct #name(#with #visible #value); });
+    /// Adds the struct of an object.
+    fn structure(&mut self, schema: Schema<'_>, name: &Ident, wire: &str) -> Result<(), Unsupported> {
+        only(schema, &["properties", "required", "additionalProperties"])?;
+        let closed = match schema.additional_properties() {
+            Additional::None => Some(quote! { #[serde(deny_unknown_fields)] }),
+            Additional::Schema(_) => {
+                let reason = "a schema of additional properties is not supported";
+                return Err(schema.unsupported_at("additionalProperties", reason));
+            }
+            _ => None,
+        };
+        let required: Vec<&str> = schema.required().collect();
+        for name in &required {
+            let reason = format!("`required` names `{name}`, which is not a property");
+            schema.unsupported_if(
+                schema.properties().all(|(known, _)| known != *name),
+                "required",
+                reason,
+            )?;
+        }
+        let (mut fields, mut known) = (TokenStream::new(), HashSet::new());
+        for (property, of) in schema.properties() {
+            let field = names::snake(property);
+            let reason = format!("two properties would have the field name `{field}`");
+            of.unsupported_if(!known.insert(field.clone()), "", reason)?;
+            let comment = doc(of.text("description"), &format!("`{property}`."));
+            let mut rust = self.of(of, &format!("{name} {property}"))?;
+            let inner = only_member(of);
+            if inner.is_reference() && schemas_of([*inner].into_iter()).contains(wire) {
+                rust = quote! { Box<#rust> };
+            }
+            let (rename, visible) = (renamed(&field, property), &self.visible);
+            let (attributes, rust) = field_of(required.contains(&property), &rust);
+            fields.extend(quote! { #comment #rename #attributes #visible #field: #rust, });
+        }
+        let comment = doc(schema.text("description"), &format!("`{name}`."));
+        let derives = self.derives(&["Clone", "Debug", "PartialEq"], true);
+        let (rename, visible) = (renamed(name, wire), &self.visible);
+        // The main type of the file comes first.
+        self.code.push_first(quote! { #comment #derives #rename #closed #visible struct #name { #fields } });
+        Ok(())
     }
 
     fn string_enum(&mut self, schema: Schema<'_>, name: &Ident, wire: &str) -> Result<(), Unsupported> {
         only(schema, &["enum"])?;
-        let words = strings(schema)
-            .ok_or_else(|| schema.unsupported_at("enum", "each value of `enum` must be a string"))?;
-        let variants = names::variants(&words);
-        let lower = variants.iter().all(|(word, name)| name.to_lowercase() == *word);
-        let variants = variants.iter().map(|(word, variant)| {
+        let words: Option<Vec<&str>> =
+            schema.get("enum").and_then(|values| values.items().iter().map(Node::as_str).collect());
+        let words = words.filter(|words| !words.is_empty());
+        let words = words.ok_or_else(|| schema.unsupported_at("enum", "the values must be strings"))?;
+        let variants = names::variants(&words).into_iter().map(|(word, variant)| {
             let variant = format_ident!("{variant}");
-            let own = renamed(&variant, word).filter(|_| !lower);
-            quote! { #own #variant, }
+            let rename = renamed(&variant, &word);
+            quote! { #rename #variant, }
         });
-        let all = lower.then(|| quote! { #[serde(rename_all = "lowercase")] });
-        let rename = renamed(name, wire);
+        let (rename, visible) = (renamed(name, wire), &self.visible);
         let comment = doc(schema.text("description"), &format!("One of {}.", words.join(", ")));
-        let derives = self.derives(&["Clone", "Copy", "Debug", "PartialEq", "Eq", "Serialize"]);
-        let visible = &self.visible;
+        let derives = self.derives(&["Clone", "Copy", "Debug", "PartialEq", "Eq"], true);
         self.code.push(quote! {
             #comment
             #derives
             #rename
-            #all
             #[allow(missing_docs, reason = "documented variants would become a `oneOf`")]
             #visible enum #name { #(#variants)* }
         });
         Ok(())
     }
 
-    /// Returns the `derive` of a type: these traits, and those of serde and schemars.
-    pub(super) fn derives(&mut self, always: &[&str]) -> TokenStream {
-        let mut names: Vec<Ident> = always.iter().map(|name| format_ident!("{name}")).collect();
-        let serialize = (self.written && !always.contains(&"Serialize")).then(|| format_ident!("Serialize"));
-        names.extend(serialize.into_iter().chain(self.read.then(|| format_ident!("Deserialize"))));
-        quote! { #[derive(#(#names,)* JsonSchema)] }
-    }
-
-    /// Whether a value of this schema contains the current type without a list or map between them.
-    pub(super) fn is_recursive(&self, schema: Schema<'_>) -> bool {
-        self.current.is_some_and(|current| contains(schema, current, &mut HashSet::new()))
+    /// Returns the `derive` of a type: these traits, those of serde, and that of schemars unless it is implemented by
+    /// hand.
+    pub(super) fn derives(&self, always: &[&str], schema: bool) -> TokenStream {
+        let of_serde = [(self.written, "Serialize"), (self.read, "Deserialize"), (schema, "JsonSchema")];
+        let names =
+            always.iter().copied().chain(of_serde.into_iter().filter_map(|(has, name)| has.then_some(name)));
+        let names: Vec<Ident> = names.map(|name| format_ident!("{name}")).collect();
+        quote! { #[derive(#(#names),*)] }
     }
 }
 
-fn contains(schema: Schema<'_>, sought: Id, seen: &mut HashSet<Id>) -> bool {
-    let Some(schema) = only_member(schema).resolved().map(only_member) else { return false };
-    schema.id == sought
-        || (seen.insert(schema.id)
-            && schema.properties().any(|(_, property)| contains(property, sought, seen)))
+/// Returns the attributes and the type of a field. An optional one is not `null`, unless its type is.
+pub(super) fn field_of(required: bool, of: &TokenStream) -> (TokenStream, TokenStream) {
+    if required {
+        return (TokenStream::new(), of.clone());
+    }
+    let text = of.to_string().replace(' ', "");
+    let attributes = quote! {
+        #[schemars(with = #text)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+    };
+    (attributes, quote! { Option<#of> })
 }
 
-/// Returns the values of `enum` if all are strings.
-pub(super) fn strings<'a>(schema: Schema<'a>) -> Option<Vec<&'a str>> {
-    let words: Option<Vec<&str>> = schema.get("enum")?.items().iter().map(Node::as_str).collect();
-    words.filter(|words| !words.is_empty())
-}
-
-/// Returns the primitive type of a schema that has only a type and a format. schemars adds the format of numbers.
-pub(super) fn primitive(schema: Schema<'_>) -> Option<TokenStream> {
-    only(schema, &["format"]).ok()?;
-    let inner = Inner::of_scalar(schema).ok()?;
-    let is_number = matches!(inner, Inner::Integer(_) | Inner::Number);
-    (schema.has("format") == is_number).then(|| inner.types().0)
+/// Whether a schema has only a type and a format that a primitive type stands for. schemars adds the format of numbers.
+pub(super) fn is_primitive(schema: Schema<'_>) -> bool {
+    let is_number = matches!(schema.type_name(), Some("integer" | "number"));
+    only(schema, &["format"]).is_ok() && schema.has("format") == is_number
 }
 
 /// Returns the attribute that gives a type or field its name in the document, if they differ.
@@ -357,7 +273,7 @@ pub(super) fn only_member(schema: Schema<'_>) -> Schema<'_> {
     let mut members = schema.members("allOf");
     match (members.next(), members.next()) {
         (Some(member), None)
-            if member.is_reference() && !schema.has("type") && lost(schema, &["allOf"]).is_none() =>
+            if member.is_reference() && !schema.has("type") && only(schema, &["allOf"]).is_ok() =>
         {
             member
         }
@@ -365,33 +281,25 @@ pub(super) fn only_member(schema: Schema<'_>) -> Schema<'_> {
     }
 }
 
-/// Returns the `type` of a schema, if types of this kind can be generated.
+/// Returns the `type` of a schema.
 fn type_of<'a>(schema: Schema<'a>) -> Result<&'a str, Unsupported> {
-    for keyword in ["oneOf", "anyOf", "allOf", "not", "discriminator"] {
-        let reason = format!("schemars generates `{keyword}` for no type");
-        schema.unsupported_if(schema.has(keyword), keyword, reason)?;
-    }
-    schema.type_name().ok_or_else(|| schema.unsupported("a schema without `type` has no Rust type"))
-}
-
-/// Fails for a `default` where OpenAPI tools ignore it.
-pub(super) fn without_default(schema: Schema<'_>) -> Result<(), Unsupported> {
-    let reason = "`default` has an effect only in a property or a query parameter";
-    schema.unsupported_if(schema.has("default"), "default", reason)
+    schema.type_name().ok_or_else(|| {
+        let untyped = || schema.unsupported("a schema without `type` has no Rust type");
+        only(schema, &[]).err().unwrap_or_else(untyped)
+    })
 }
 
 /// Fails for keywords that the schema of the generated type would not have.
 pub(super) fn only(schema: Schema<'_>, known: &[&str]) -> Result<(), Unsupported> {
-    let Some(keyword) = lost(schema, known) else { return Ok(()) };
-    Err(schema.unsupported_at(keyword, format!("`{keyword}` is not supported here")))
-}
-
-fn lost<'a>(schema: Schema<'a>, known: &[&str]) -> Option<&'a str> {
     let mut keywords = schema.node().entries().iter().map(|entry| entry.key.as_str());
-    keywords.find(|keyword| {
+    let other = keywords.find(|keyword| {
         *keyword != "type"
             && !known.contains(keyword)
             && !ANNOTATIONS.contains(keyword)
             && !keyword.starts_with("x-")
-    })
+    });
+    match other {
+        Some(keyword) => Err(schema.unsupported_at(keyword, format!("`{keyword}` is not supported here"))),
+        None => Ok(()),
+    }
 }

@@ -158,11 +158,6 @@ fn code_of(printed: &str) -> Document {
             new.filter(|(name, _)| known.get(name).is_none()).map(|(name, it)| (name.clone(), it.clone())),
         );
     }
-    // Tags are compared by name; the service's own tags are not in the frozen document.
-    let tags = |document: &Value| document["tags"].as_array().cloned().unwrap_or_default();
-    let new = tags(&copied).into_iter().filter(|tag| !tags(&own).contains(tag));
-    let all: Vec<Value> = tags(&code).into_iter().chain(new.filter(|tag| tag["name"] != "books")).collect();
-    code["tags"] = all.into();
     document("the code", &code.to_string())
 }
 
@@ -189,19 +184,22 @@ fn everything_supported_compiles_and_agrees_with_the_document() {
     let mut requests: Vec<String> = tests.iter().map(|(_, test)| request(test)).collect();
     let not_implemented = requests.len();
     let wrong = [
-        ("GET /v1/toys?kind=bear&limit=51", "400 limit must be an integer: at least 1, at most 50"),
+        ("GET /v1/toys?kind=bear&limit=51", "400 limit must be at least 1, at most 50"),
         ("GET /v1/toys?kind=dog", "400 kind must be one of bear, block, car"),
         (
             "DELETE /v1/toys/07",
             "404 this path does not exist: a path parameter does not have the type that the document says",
         ),
-        ("PUT /v1/toys/7 {\"name\":\"\",\"price\":5}", "400 name must have 1 to 40 character(s)"),
         (
-            "PUT /v1/toys/7 {\"name\":\"bear\",\"price\":5,\"codes\":[]}",
-            "400 codes must have at least 1 item(s)",
+            "PUT /v1/toys/7 {\"name\":\"\",\"price\":5}",
+            "400 name must have at least 1, at most 40 characters",
         ),
         (
-            "PUT /v1/toys/7?dryRun=true {\"name\":\"bear\",\"price\":5,\"codes\":[null,1],\"fragile\":null}",
+            "PUT /v1/toys/7 {\"name\":\"bear\",\"price\":5,\"codes\":[]}",
+            "400 codes must have at least 1 items",
+        ),
+        (
+            "PUT /v1/toys/7?dryRun=true {\"name\":\"bear\",\"price\":5,\"codes\":[1],\"fragile\":false}",
             "501 this operation is not implemented yet",
         ),
         ("POST /v1/toys/7/parts/leg {\"weight\":\"ask_heavy\"}", "400 weight must be a number"),

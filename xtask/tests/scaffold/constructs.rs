@@ -14,7 +14,7 @@ const CONSTRUCTS: &str = include_str!("constructs.txt");
 /// The place of a schema.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
-    /// A property of a request body: required, optional, nullable, in a list, in a map.
+    /// A property of a request body: required, optional, in a list.
     Request,
     /// A property of a response body, in the same ways.
     Response,
@@ -58,8 +58,8 @@ fn built(place: Place, constructs: &[(usize, &str)]) -> (String, String) {
     let properties = |prefix: &str, some: &[&str]| {
         let write = |at, schema: &str| {
             let properties = everywhere(schema).into_iter().filter(|(name, _)| some.contains(name));
-            let required: Vec<_> = some.iter().filter(|name| !["b", "d"].contains(name)).copied().collect();
-            let required = if schema.contains("default:") { String::new() } else { required.join(", ") };
+            let required: Vec<_> = some.iter().filter(|name| **name != "b").copied().collect();
+            let required = required.join(", ");
             let properties: String = properties.map(|(name, schema)| format!("{name}: {schema}, ")).collect();
             object(&format!("{prefix}{at}"), &required, &properties)
         };
@@ -76,11 +76,11 @@ fn built(place: Place, constructs: &[(usize, &str)]) -> (String, String) {
     match place {
         Place::Request => (
             operation("putRequest", "/request", "", Some("InAll"), NO_CONTENT),
-            properties("In", &["a", "b", "c", "d", "e", "f", "g", "h"]),
+            properties("In", &["a", "b", "e"]),
         ),
         Place::Response => (
             operation("getResponse", "/response", "", None, &content(&reference("OutAll"), "")),
-            properties("Out", &["b", "c", "f"]),
+            properties("Out", &["a", "b"]),
         ),
         Place::Component => {
             let named = each(&|at, schema| format!("    Named{at}: {schema}\n"));
@@ -121,28 +121,9 @@ fn built(place: Place, constructs: &[(usize, &str)]) -> (String, String) {
     }
 }
 
-/// Returns properties of one schema: required, optional, nullable, in a list, in a map.
-fn everywhere(schema: &str) -> Vec<(&'static str, String)> {
-    let nullable = match schema.starts_with("{$ref") {
-        true => format!("{{nullable: true, allOf: [{schema}]}}"),
-        false if schema.starts_with("{nullable") => schema.to_owned(),
-        false => schema.replacen('{', "{nullable: true, ", 1),
-    };
-    let mut all = vec![
-        ("a", schema.to_owned()),
-        ("b", schema.to_owned()),
-        ("c", nullable.clone()),
-        ("d", nullable.clone()),
-    ];
-    if !schema.contains("default:") {
-        all.extend([
-            ("e", format!("{{type: array, items: {schema}}}")),
-            ("f", format!("{{type: array, maxItems: 3, items: {nullable}}}")),
-            ("g", format!("{{type: object, additionalProperties: {schema}}}")),
-            ("h", format!("{{type: object, additionalProperties: {nullable}}}")),
-        ]);
-    }
-    all
+/// Returns properties of one schema: required, optional, in a list.
+fn everywhere(schema: &str) -> [(&'static str, String); 3] {
+    [("a", schema.to_owned()), ("b", schema.to_owned()), ("e", format!("{{type: array, items: {schema}}}"))]
 }
 
 const REQUEST_ID: &str = "x-request-id: {$ref: '#/components/headers/RequestId'}";
@@ -175,7 +156,7 @@ fn operation(id: &str, path: &str, parameters: &str, body: Option<&str>, success
         .collect();
     let (request, method) = (request.unwrap_or_default(), if body.is_some() { "put" } else { "get" });
     format!(
-        "  {path}: {{{method}: {{operationId: {id}, tags: [toys], parameters: [{parameters}], {request}responses: {{{success}{errors}}}}}}}\n"
+        "  {path}: {{{method}: {{operationId: {id}, tags: [books], parameters: [{parameters}], {request}responses: {{{success}{errors}}}}}}}\n"
     )
 }
 

@@ -40,7 +40,6 @@ fn lines_are_inserted_once() {
     let operations = read(&directory, "src/operations/mod.rs");
     for part in [
         "mod list_books;\nmod find_toys;\n\nuse",
-        "tags: [(\"toys\".to_owned(), TagDetails::default()), (\"books\".to_owned()",
         "    api.register(list_books::list_books)?;\n    api.register(find_toys::find_toys)?;\n    Ok(api)\n}\n\n#[cfg",
     ] {
         assert!(operations.contains(part), "{part} is not in {operations}");

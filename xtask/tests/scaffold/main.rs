@@ -42,7 +42,6 @@ fn with(paths: &str, schemas: &str, responses: &str) -> String {
         ("\ncomponents:\n", format!("\n{paths}\ncomponents:\n")),
         ("\n  schemas:\n", format!("\n  schemas:\n{schemas}")),
         ("\n  responses:\n", format!("\n  responses:\n{responses}")),
-        ("\ntags:\n", "\ntags:\n  - name: toys\n".to_owned()),
     ] {
         let at = text.find(mark).unwrap_or_else(|| panic!("{mark:?} is not in the document"));
         text.replace_range(at..at + mark.len(), &added);
