@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::finding::{Finding, Severity, Spot, Subject, Suggestions, shortened};
@@ -13,7 +14,8 @@ use crate::repair::Repair;
 const MAX_BYTES: usize = 256 << 20;
 
 /// A set of rules; each profile contains those before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Profile {
     /// Validity by the specification, or by an RFC that it refers to.
     Spec,
@@ -22,11 +24,6 @@ pub enum Profile {
     Recommended,
     /// All rules, including those specific to one project.
     Strict,
-}
-
-impl Profile {
-    /// All profiles, the smallest first.
-    pub const ALL: [Self; 3] = [Self::Spec, Self::Recommended, Self::Strict];
 }
 
 impl fmt::Display for Profile {

@@ -8,12 +8,15 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::Path;
+use std::str::FromStr;
 
 use document::Span;
 use document::finding::{self, Finding, Location, Severity, Subject, shortened};
 use document::rule::Profile;
 use jiff::civil::Date;
-use serde::Deserialize;
+use semver::Version;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use crate::baseline::{Baseline, Compared};
@@ -43,39 +46,101 @@ pub struct Config {
     pub waivers: Vec<Waiver>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct Written {
-    profile: Option<Spanned<String>>,
-    #[serde(default)]
+    profile: Profile,
     limits: Limits,
-    #[serde(default)]
-    rules: BTreeMap<Spanned<String>, Spanned<String>>,
-    #[serde(default)]
+    rules: BTreeMap<RuleName, Setting>,
     ignore: Vec<Spanned<Ignore>>,
-    #[serde(default)]
     waiver: Vec<Spanned<WrittenWaiver>>,
+}
+
+/// The name of a rule that exists.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+struct RuleName(String);
+
+impl TryFrom<String> for RuleName {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        if registry::find(&name).is_some() {
+            return Ok(Self(name));
+        }
+        let meant = registry::nearest(&name).map(|near| format!(". Did you mean `{near}`?"));
+        Err(format!("there is no rule `{}`{}", shortened(&name), meant.unwrap_or_default()))
+    }
+}
+
+/// Why a finding or a change is accepted.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct Reason(String);
+
+impl TryFrom<String> for Reason {
+    type Error = &'static str;
+
+    fn try_from(reason: String) -> Result<Self, &'static str> {
+        let is_empty = reason.trim().is_empty();
+        if is_empty {
+            Err("`reason` is empty; write why the finding or change is accepted")
+        } else {
+            Ok(Self(reason))
+        }
+    }
+}
+
+/// The severity of a rule.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Setting {
+    Error,
+    Warning,
+    Info,
+    Off,
+}
+
+impl From<Setting> for Option<Severity> {
+    fn from(setting: Setting) -> Self {
+        match setting {
+            Setting::Error => Some(Severity::Error),
+            Setting::Warning => Some(Severity::Warning),
+            Setting::Info => Some(Severity::Info),
+            Setting::Off => None,
+        }
+    }
 }
 
 /// An accepted finding.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ignore {
-    rule: Spanned<String>,
+    rule: RuleName,
     /// JSON pointer. The entry also covers every place below it.
     at: String,
-    reason: Spanned<String>,
+    reason: Reason,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenWaiver {
-    rule: Spanned<String>,
+    rule: RuleName,
     at: Option<String>,
     operation: Option<String>,
-    reason: Spanned<String>,
-    until: Option<Spanned<toml::Value>>,
-    release: Option<Spanned<String>>,
+    reason: Reason,
+    #[serde(default, deserialize_with = "parsed")]
+    until: Option<Date>,
+    #[serde(default, deserialize_with = "parsed")]
+    release: Option<Version>,
+}
+
+/// Reads a day or a version from a string or a date of TOML.
+fn parsed<'de, D: Deserializer<'de>, T: FromStr>(deserializer: D) -> Result<Option<T>, D::Error> {
+    let value = toml::Value::deserialize(deserializer)?;
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let expected = "`until` is a date such as `2027-01-31`, `release` is a version such as `1.2.0`";
+    text.parse().map(Some).map_err(|_| D::Error::custom(expected))
 }
 
 /// A configuration file that cannot be used.
@@ -110,78 +175,40 @@ impl Config {
     /// Reads the text of a configuration file.
     ///
     /// # Errors
-    /// Returns [`Unusable`] with every entry that cannot be used.
+    /// Returns [`Unusable`] with the first entry that cannot be used.
     pub fn parse(path: String, text: String) -> Result<Self, Unusable> {
-        let read: Written = match toml::from_str(&text) {
-            Ok(read) => read,
-            Err(error) => {
-                let message = error.message().trim_end_matches('.');
-                let message = match meant(message) {
-                    Some(meant) => format!("{message}; did you mean `{meant}`?"),
-                    None => format!("{message}."),
-                };
-                let finding = problem(&text, error.span().unwrap_or_default(), message);
-                return Err(Unusable { path, text, findings: vec![finding] });
-            }
+        let unusable = |range: Range<usize>, message: &str| {
+            let findings = vec![problem(&text, range, message.to_owned())];
+            Unusable { path: path.clone(), text: text.clone(), findings }
         };
-        let mut findings = Vec::new();
-        let mut wrong = |range: Range<usize>, message: String| findings.push(problem(&text, range, message));
-        let mut config = Self { limits: read.limits, ..Self::default() };
-        if let Some(profile) = read.profile {
-            match Profile::ALL.into_iter().find(|known| known.to_string() == *profile.get_ref()) {
-                Some(known) => config.profile = known,
-                None => wrong(profile.span(), "`profile` is `spec`, `recommended` or `strict`.".to_owned()),
-            }
-        }
-        for (name, severity) in read.rules {
-            known_rule(&name, &mut wrong);
-            match setting(severity.get_ref()) {
-                Some(severity) => drop(config.severities.insert(name.into_inner(), severity)),
-                None => {
-                    let message = format!(
-                        "the severity of a rule is `error`, `warning`, `info` or `off`, not `{}`.",
-                        shortened(severity.get_ref())
-                    );
-                    wrong(severity.span(), message);
-                }
-            }
-        }
-        for ignore in &read.ignore {
-            known_rule(&ignore.get_ref().rule, &mut wrong);
-            given(&ignore.get_ref().reason, &mut wrong);
-        }
-        config.ignores = read.ignore;
-        for (number, entry) in read.waiver.into_iter().enumerate() {
-            let place = Span::within(&text, entry.span());
-            let WrittenWaiver { rule, at, operation, reason, until, release } = entry.into_inner();
-            let pointer = format!("/waiver/{number}");
-            known_rule(&rule, &mut wrong);
-            given(&reason, &mut wrong);
-            if at.is_none() && operation.is_none() {
-                let message = "a waiver requires `at`, `operation` or both.".to_owned();
-                wrong(rule.span(), message);
-            }
-            let term = match term(until, release) {
-                Ok(Some(term)) => term,
-                Ok(None) => {
-                    let message = "a waiver requires either `release` or `until`.".to_owned();
-                    wrong(rule.span(), message);
-                    continue;
-                }
-                Err((range, message)) => {
-                    wrong(range, message.to_owned());
-                    continue;
-                }
+        let read: Written = toml::from_str(&text).map_err(|error| {
+            let message = error.message().trim_end_matches('.');
+            let message = match meant(message) {
+                Some(meant) => format!("{message}; did you mean `{meant}`?"),
+                None if message.ends_with('?') => message.to_owned(),
+                None => format!("{message}."),
             };
-            let (rule, reason) = (rule.into_inner(), reason.into_inner());
-            let place = Location { file: path.clone(), pointer, span: place };
-            config.waivers.push(Waiver { rule, at, operation, reason, term, place });
+            unusable(error.span().unwrap_or_default(), &message)
+        })?;
+        let mut waivers = Vec::new();
+        for (number, entry) in read.waiver.into_iter().enumerate() {
+            let range = entry.span();
+            let WrittenWaiver { rule, at, operation, reason, until, release } = entry.into_inner();
+            if at.is_none() && operation.is_none() {
+                return Err(unusable(range, "a waiver requires `at`, `operation` or both."));
+            }
+            let term = match (until, release) {
+                (Some(day), None) => Term::Until(day),
+                (None, Some(version)) => Term::Release(version),
+                _ => return Err(unusable(range, "a waiver requires either `release` or `until`.")),
+            };
+            let (pointer, span) = (format!("/waiver/{number}"), Span::within(&text, range));
+            let place = Location { file: path.clone(), pointer, span };
+            waivers.push(Waiver { rule: rule.0, at, operation, reason: reason.0, term, place });
         }
-        if findings.is_empty() {
-            Ok(Self { path, text, ..config })
-        } else {
-            Err(Unusable { path, text, findings })
-        }
+        let severities = read.rules.into_iter().map(|(rule, setting)| (rule.0, setting.into())).collect();
+        let (profile, limits, ignores) = (read.profile, read.limits, read.ignore);
+        Ok(Self { path, text, profile, limits, severities, ignores, waivers, ..Self::default() })
     }
 
     /// Replaces the profile of the file.
@@ -234,7 +261,7 @@ impl Config {
             match self.ignore(&finding.rule, &finding.pointer) {
                 Some(position) => {
                     used[position] = true;
-                    finding.accepted = Some(self.ignores[position].get_ref().reason.get_ref().clone());
+                    finding.accepted = Some(self.ignores[position].get_ref().reason.0.clone());
                     ignored.push(finding);
                 }
                 None => left.push(finding),
@@ -245,11 +272,11 @@ impl Config {
             Some("breaking") => !is_version_rule(rule),
             of => of == Some(family),
         };
-        let is_unused = |ignore: &Ignore, used: bool| !used && is_judged(ignore.rule.get_ref());
+        let is_unused = |ignore: &Ignore, used: bool| !used && is_judged(&ignore.rule.0);
         let unused = self.ignores.iter().zip(used).filter(|(entry, used)| is_unused(entry.get_ref(), *used));
         let unused = unused.map(|(entry, _)| {
             let Ignore { rule, at, .. } = entry.get_ref();
-            let message = format!("the rule `{}` has no finding at `{at}`.", rule.get_ref());
+            let message = format!("the rule `{}` has no finding at `{at}`.", rule.0);
             Finding::new(Severity::Warning, "ignore-unused", "", Span::within(&self.text, entry.span()))
                 .message(&Subject::document(), message)
                 .fix("Delete the entry, or correct `rule` and `at`.")
@@ -277,62 +304,16 @@ pub struct Applied {
 impl Ignore {
     fn covers(&self, rule: &str, at: &str) -> bool {
         let below = at.strip_prefix(&self.at);
-        rule == self.rule.get_ref() && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        rule == self.rule.0 && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
 
-/// Returns when a waiver has effect; `None` if it does not have exactly one of the two entries.
-fn term(
-    until: Option<Spanned<toml::Value>>,
-    release: Option<Spanned<String>>,
-) -> Result<Option<Term>, (Range<usize>, &'static str)> {
-    match (until, release) {
-        (Some(until), None) => {
-            let day = until.get_ref().as_str().map_or_else(|| until.get_ref().to_string(), str::to_owned);
-            let day = day.parse().map_err(|_| (until.span(), "`until` is a date such as `2027-01-31`."));
-            day.map(|day| Some(Term::Until(day)))
-        }
-        (None, Some(release)) => {
-            let version = release.get_ref().parse();
-            let version = version.map_err(|_| (release.span(), "`release` is a version such as `1.2.0`."));
-            version.map(|version| Some(Term::Release(version)))
-        }
-        _ => Ok(None),
-    }
-}
-
-/// Reports a rule that does not exist.
-fn known_rule(name: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String)) {
-    if registry::find(name.get_ref()).is_none() {
-        let near = registry::nearest(name.get_ref());
-        let meant = near.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
-        let message = format!("there is no rule `{}`.{meant}", shortened(name.get_ref()));
-        wrong(name.span(), message);
-    }
-}
-
-fn given(reason: &Spanned<String>, wrong: &mut impl FnMut(Range<usize>, String)) {
-    if reason.get_ref().trim().is_empty() {
-        let message = "`reason` is empty; write why the finding or change is accepted.".to_owned();
-        wrong(reason.span(), message);
-    }
-}
-
-/// Returns the known key that a message about an unknown one probably means. It names the unknown key, then all known ones.
+/// Returns the known key or value that a message about an unknown one probably means. It names the unknown one, then all
+/// known ones.
 fn meant(message: &str) -> Option<&str> {
-    let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
+    let names = ["unknown field ", "unknown variant "].into_iter().find_map(|it| message.strip_prefix(it));
+    let mut names = names?.split('`').skip(1).step_by(2);
     finding::nearest(names.next()?, names)
-}
-
-/// Returns what a setting of a rule means: a severity, or that the rule is off.
-fn setting(text: &str) -> Option<Option<Severity>> {
-    Some(match text {
-        "error" => Some(Severity::Error),
-        "warning" => Some(Severity::Warning),
-        "info" => Some(Severity::Info),
-        "off" => None,
-        _ => return None,
-    })
 }
 
 fn problem(text: &str, range: Range<usize>, message: String) -> Finding {
