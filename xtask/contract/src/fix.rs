@@ -1,6 +1,6 @@
 //! `lint --fix`: makes the repairs of findings in the text of a document.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use std::{fs, io, process};
 
@@ -26,7 +26,7 @@ const MAX_PASSES: usize = 100;
 
 /// Makes the repairs of what `check` finds, until none is left. Returns the document and the number of repairs.
 ///
-/// A repair that would make the document unreadable, or less valid than it was, is left out.
+/// If the document would become unreadable or less valid, the repairs of those rules are left out that have this effect.
 pub(crate) fn fixed(
     mut document: Document,
     fix: Fix,
@@ -35,32 +35,30 @@ pub(crate) fn fixed(
     let (mut made, mut findings) = (0, check(&document));
     let (mut refused, mut seen) = (HashSet::new(), HashSet::new());
     for _ in 0..MAX_PASSES {
-        let mut batch = batch(&document, &findings, fix, &refused);
+        let batch = batch(&document, &findings, fix, &refused);
         // Two repairs could undo each other.
         if batch.is_empty() || !seen.insert((document.text.clone(), refused.len())) {
             break;
         }
-        while let Some((first, _)) = batch.first() {
-            let mut edits: Vec<Edit> = batch.iter().flat_map(|(_, edits)| edits.iter().cloned()).collect();
+        let attempt = |rule: Option<&str>| {
+            let of_rule = batch.iter().filter(|(of, _)| rule.is_none_or(|rule| rule == of));
+            let mut edits: Vec<Edit> = of_rule.flat_map(|(_, edits)| edits.iter().cloned()).collect();
             edits.sort_by_key(|edit| edit.range.start);
-            let text = edited(&document.text, &edits);
-            let after = Document::parse(&document.path, &text).ok().map(|after| (check(&after), after));
-            match after.filter(|(left, _)| invalid(left) <= invalid(&findings)) {
-                Some((left, after)) => {
-                    (made, findings, document) = (made + batch.len(), left, after);
-                    break;
-                }
-                None if batch.len() == 1 => drop(refused.insert(first.clone())),
-                None => {}
-            }
-            batch.truncate(batch.len() / 2);
+            let after = Document::parse(&document.path, &edited(&document.text, &edits)).ok()?;
+            Some((check(&after), after)).filter(|(left, _)| invalid(left) <= invalid(&findings))
+        };
+        if let Some((left, after)) = attempt(None) {
+            (made, findings, document) = (made + batch.len(), left, after);
+            continue;
         }
+        let rules: BTreeSet<&str> = batch.iter().map(|(rule, _)| rule.as_str()).collect();
+        let wrong: Vec<_> = rules.iter().filter(|rule| attempt(Some(rule)).is_none()).collect();
+        // Repairs of several rules can be wrong only together.
+        let wrong = if wrong.is_empty() { rules.last().into_iter().collect() } else { wrong };
+        refused.extend(wrong.into_iter().map(|rule| (*rule).to_owned()));
     }
     (document, made)
 }
-
-/// The rule and the pointer of a finding.
-type Key = (String, String);
 
 /// Returns the number of findings about validity.
 fn invalid(findings: &[Finding]) -> usize {
@@ -69,28 +67,24 @@ fn invalid(findings: &[Finding]) -> usize {
     findings.iter().filter(is_spec).count()
 }
 
-/// Returns findings with the edits of a repair. No two of the edits touch.
+/// Returns the rules of findings with the edits of a repair. No two of the edits touch.
 fn batch(
     document: &Document,
     findings: &[Finding],
     fix: Fix,
-    refused: &HashSet<Key>,
-) -> Vec<(Key, Vec<Edit>)> {
+    refused: &HashSet<String>,
+) -> Vec<(String, Vec<Edit>)> {
     let model = Model::of(document, &mut Findings::default());
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
     let mut batch = Vec::new();
-    for finding in findings {
-        let key = (finding.rule.clone(), finding.pointer.clone());
-        if refused.contains(&key) {
-            continue;
-        }
+    for finding in findings.iter().filter(|finding| !refused.contains(&finding.rule)) {
         let Some(edits) = chosen(finding, fix).and_then(|repair| edits(&model, repair)) else { continue };
         let touches = |edit: &Edit| {
             taken.range(..=edit.range.end).next_back().is_some_and(|(_, end)| *end >= edit.range.start)
         };
         if !edits.is_empty() && !edits.iter().any(touches) {
             taken.extend(edits.iter().map(|edit| (edit.range.start, edit.range.end)));
-            batch.push((key, edits));
+            batch.push((finding.rule.clone(), edits));
         }
     }
     batch

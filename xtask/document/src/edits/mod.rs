@@ -66,9 +66,12 @@ fn keeps_aliases(text: &str, edits: &[Edit]) -> bool {
 
 /// Returns a text after edits in the order of the text.
 pub fn edited(text: &str, edits: &[Edit]) -> String {
-    let mut edited = text.to_owned();
-    edits.iter().rev().for_each(|edit| edited.replace_range(edit.range.clone(), &edit.text));
-    edited
+    let (mut edited, mut end) = (String::with_capacity(text.len()), 0);
+    for edit in edits {
+        edited.extend([&text[end..edit.range.start], &edit.text]);
+        end = edit.range.end;
+    }
+    edited + &text[end..]
 }
 
 /// Returns the edit that makes one text of another: the lines between those that both begin and end with.
