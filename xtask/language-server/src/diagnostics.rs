@@ -1,6 +1,6 @@
 //! Findings as diagnostics, in all files.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use document::finding::{Finding, Severity};
@@ -15,8 +15,8 @@ use crate::world::{World, position};
 pub(crate) const SOURCE: &str = "contract";
 
 /// Returns the diagnostics of the open documents, of their configurations and of the code, by the normal form of the URI.
-pub(crate) fn by_file(world: &World) -> HashMap<Uri, Vec<Diagnostic>> {
-    let mut by_file: HashMap<Uri, Vec<Diagnostic>> = HashMap::new();
+pub(crate) fn by_file(world: &World) -> BTreeMap<Uri, Vec<Diagnostic>> {
+    let mut by_file: BTreeMap<Uri, Vec<Diagnostic>> = BTreeMap::new();
     for (key, document) in &world.documents {
         let own = document.problem.iter().chain(&document.findings);
         let own = own.map(|finding| {

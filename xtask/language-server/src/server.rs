@@ -1,6 +1,6 @@
 //! The state of the server and its loop: messages of the client, and results of the threads.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Output;
 use std::sync::Arc;
@@ -48,8 +48,8 @@ pub(crate) struct Server {
     watches_files: bool,
     /// Whether the client shows the progress of work that takes long.
     pub(crate) shows_progress: bool,
-    /// The diagnostics that the client has, by the normal form of the URI.
-    published: HashMap<Uri, Vec<Diagnostic>>,
+    /// The diagnostics that the client has, by the normal form of the URI, in an order that does not depend on chance.
+    published: BTreeMap<Uri, Vec<Diagnostic>>,
     jobs: Sender<Job>,
     is_checking: bool,
     /// The documents whose newest text was not checked.
@@ -88,7 +88,7 @@ pub fn run(connection: Connection, project: Arc<dyn Project>) -> u8 {
         world: World { project, implementation: None, documents: HashMap::new() },
         watches_files: can("workspace/didChangeWatchedFiles/dynamicRegistration"),
         shows_progress: can("window/workDoneProgress"),
-        published: HashMap::new(),
+        published: BTreeMap::new(),
         jobs,
         is_checking: false,
         queue: VecDeque::new(),
