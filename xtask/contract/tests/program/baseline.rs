@@ -4,10 +4,10 @@ use super::{LIBRARY, TODAY, Workplace, edited};
 
 const CODE: &str = include_str!("../../../checks/tests/documents/library.code.json");
 
-/// Returns a document with an unknown keyword in place of a missing one, and with an operationId that has an unknown verb.
+/// Returns a document with an unknown keyword in place of a missing one, and with an operationId that is not in camelCase.
 fn with_findings() -> String {
     edited("summary: List books", "sumary: List books")
-        .replace("operationId: getBook", "operationId: bookGet")
+        .replace("operationId: getBook", "operationId: get_book")
 }
 
 fn lint(workplace: &Workplace, more: &[&str]) -> (Option<i32>, String) {

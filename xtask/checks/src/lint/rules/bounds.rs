@@ -1,4 +1,4 @@
-//! Objects in requests are closed and bounded, objects in responses are open.
+//! Objects in requests are closed and bounded.
 
 use document::openapi::{Additional, Kind, Model, Object, Schema};
 use document::repair::Repair;
@@ -9,9 +9,6 @@ use super::components::reachable;
 rules! {
     CLOSED: Strict Error "closed-request-objects", "this tool",
         "An object in a request has `additionalProperties: false`, so that a misspelt property is an error.";
-    OPEN: Strict Error "open-responses", "this tool",
-        "An object that occurs only in responses does not have `additionalProperties: false`, so that \
-         properties can be added.";
     BOUNDED: Strict Error "bounded-request-values", "this tool",
         "A value in a request is bounded: strings by length, arrays by number of items, numbers by range.";
 }
@@ -22,18 +19,10 @@ const BOUNDED_FORMATS: &[&str] = &["date", "date-time", "uuid", "ipv4", "ipv6"];
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let target = |object: Object<'_>| model.target(object.id).into_iter().collect();
     let in_requests = reachable(model.all(Kind::RequestBody).chain(model.all(Kind::Parameter)), target);
-    let in_responses = reachable(model.all(Kind::Response), target);
-    for schema in model.all(Kind::Schema).map(Schema::new) {
-        let is_closed = matches!(schema.additional_properties(), Additional::None);
-        if in_requests.contains(&schema.id) {
-            closed(schema, findings);
-            bounded(schema, findings);
-        } else if in_responses.contains(&schema.id) && is_closed && schema.has("properties") {
-            let message =
-                format!("{} cannot get another property without breaking clients.", schema.subject());
-            let fix = "Remove `additionalProperties`; clients ignore unknown properties.";
-            findings.add(&OPEN, schema.key_spot("additionalProperties"), message, fix).remove();
-        }
+    let schemas = model.all(Kind::Schema).filter(|schema| in_requests.contains(&schema.id));
+    for schema in schemas.map(Schema::new) {
+        closed(schema, findings);
+        bounded(schema, findings);
     }
 }
 
