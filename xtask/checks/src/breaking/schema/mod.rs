@@ -335,8 +335,16 @@ fn default<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
 
 /// Compares `xml` (OpenAPI 3.0.3, section 4.7.26) as data. It has no effect in other notations.
 fn xml<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let (base, revision) = (both.base.first("xml"), both.revision.first("xml"));
-    let Some(what) = difference("`xml`", base.as_deref(), revision.as_deref()) else { return };
+    let (mut old, mut new) = (both.base.all("xml"), both.revision.all("xml"));
+    // The first part with another value.
+    let (base, revision, what) = loop {
+        let (base, revision) = (old.next(), new.next());
+        match difference("`xml`", base.as_deref(), revision.as_deref()) {
+            Some(what) => break (base, revision, what),
+            None if base.is_none() => return,
+            None => {}
+        }
+    };
     if cx.in_xml {
         both.note(cx, &rules::XML_CHANGED, base, revision, what);
     } else {
