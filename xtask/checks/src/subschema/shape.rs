@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use num_rational::BigRational;
 use serde_json::Value;
 
 use super::number::{Range, exact};
@@ -277,14 +278,13 @@ fn any(results: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
 
 /// Returns the value as JSON. Equal values have equal text: 1 and 1.0 are one number.
 pub(crate) fn canonical(value: &Value) -> String {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
-        Value::Number(number) => match number.as_f64() {
-            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT => {
-                format!("{float:.0}")
-            }
-            _ => number.to_string(),
-        },
+        Value::Number(number) => {
+            let whole = exact(number).filter(|_| number.is_f64()).filter(BigRational::is_integer);
+            // Integers beyond 128 bits are written in one way only.
+            let whole = whole.and_then(|whole| i128::try_from(whole.to_integer()).ok());
+            whole.map_or_else(|| number.to_string(), |whole| whole.to_string())
+        }
         Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(", ")),
         Value::Object(entries) => {
             let sorted: BTreeMap<_, _> = entries.iter().collect();
