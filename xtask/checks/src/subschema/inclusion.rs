@@ -142,15 +142,20 @@ impl<'a> Inclusion<'a> {
 
     fn is_unchanged(&self, question: Question) -> bool {
         match question.side {
-            Side::Base => self.are_unchanged(question.narrow, question.wide),
-            Side::Revision => self.are_unchanged(question.wide, question.narrow),
+            Side::Base => self.are_same(question.narrow, question.wide, false),
+            Side::Revision => self.are_same(question.wide, question.narrow, false),
         }
     }
 
     /// Whether two conjunctions are the same data, with all that they refer to.
     pub(crate) fn are_unchanged(&self, base: Conjunction, revision: Conjunction) -> bool {
+        self.are_same(base, revision, true)
+    }
+
+    fn are_same(&self, base: Conjunction, revision: Conjunction, with_discriminators: bool) -> bool {
         let parts = |side: Side, of: Conjunction| self.schemas[side as usize].parts[of.0 as usize].as_slice();
-        self.unchanged.are_all(parts(Side::Base, base), parts(Side::Revision, revision))
+        let (base, revision) = (parts(Side::Base, base), parts(Side::Revision, revision));
+        self.unchanged.are_all(base, revision, with_discriminators)
     }
 
     /// Whether two objects have the same text, without regard to what their references lead to.

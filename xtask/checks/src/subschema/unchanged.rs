@@ -13,8 +13,8 @@ const IDLE: [&str; 4] = ["title", "description", "example", "externalDocs"];
 pub(super) struct Unchanged {
     /// The digests of the objects of both documents, with references as they are written.
     texts: [Vec<u64>; 2],
-    /// Whether an object of the base leads to one that may have changed.
-    leads: Vec<bool>,
+    /// Whether an object of the base leads to one that may have changed, without and with discriminators.
+    leads: [Vec<bool>; 2],
 }
 
 impl Unchanged {
@@ -30,14 +30,15 @@ impl Unchanged {
         self.texts[0][base] == self.texts[1][revision]
     }
 
-    /// Whether two sets of objects are the same.
-    pub(super) fn are_all(&self, base: &[Id], revision: &[Id]) -> bool {
+    /// Whether two sets of objects are the same, with all that they lead to. Discriminators do not restrict values.
+    pub(super) fn are_all(&self, base: &[Id], revision: &[Id], with_discriminators: bool) -> bool {
+        let leads = &self.leads[usize::from(with_discriminators)];
         let sum = |ids: &[Id], side: usize| {
             let texts = &self.texts[side];
             ids.iter().try_fold(0_u64, |sum, id| Some(sum.wrapping_add(*texts.get(*id)?)))
         };
         base.len() == revision.len()
-            && base.iter().all(|id| self.leads.get(*id) == Some(&false))
+            && base.iter().all(|id| leads.get(*id) == Some(&false))
             && sum(base, 0) == sum(revision, 1)
     }
 }
@@ -88,13 +89,13 @@ fn hash(node: &Node, hasher: &mut impl Hasher) {
 }
 
 /// Returns for each object of the base whether it may lead to a change: by a reference whose target is not the same in
-/// the revision, or by a discriminator, which also leads to the schemas that extend its own.
-fn leading_to_changes(base: &Model<'_>, revision: &Model<'_>, texts: &[Vec<u64>; 2]) -> Vec<bool> {
+/// the revision, and in the second list also by a discriminator, which leads to the schemas that extend its own.
+fn leading_to_changes(base: &Model<'_>, revision: &Model<'_>, texts: &[Vec<u64>; 2]) -> [Vec<bool>; 2] {
     let key = |object: &Object<'_>| (object.kind(), object.text("$ref").unwrap_or_default().to_owned());
     let end = |object: &Object<'_>, side: usize| object.resolved().map(|end| texts[side][end.id]);
     let after: HashMap<_, Option<u64>> =
         revision.everything().filter(Object::is_reference).map(|it| (key(&it), end(&it, 1))).collect();
-    let mut open: Vec<Object<'_>> = base.all(Kind::Discriminator).collect();
+    let mut open = Vec::new();
     let mut referring: HashMap<Id, Vec<Object<'_>>> = HashMap::new();
     for object in base.everything().filter(Object::is_reference) {
         let before = end(&object, 0);
@@ -106,11 +107,13 @@ fn leading_to_changes(base: &Model<'_>, revision: &Model<'_>, texts: &[Vec<u64>;
         }
     }
     let mut leads = vec![false; base.len()];
-    while let Some(object) = open.pop() {
-        if !std::mem::replace(&mut leads[object.id], true) {
-            open.extend(object.parent());
-            open.extend(referring.get(&object.id).into_iter().flatten());
+    [open, base.all(Kind::Discriminator).collect()].map(|mut open| {
+        while let Some(object) = open.pop() {
+            if !std::mem::replace(&mut leads[object.id], true) {
+                open.extend(object.parent());
+                open.extend(referring.get(&object.id).into_iter().flatten());
+            }
         }
-    }
-    leads
+        leads.clone()
+    })
 }

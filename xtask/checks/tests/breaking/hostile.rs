@@ -18,6 +18,15 @@ fn a_document_has_no_change_from_itself() {
     for text in [LIBRARY, SHAPES, &generate::document(30)] {
         assert_eq!(names(&changes(text, text)), [""; 0]);
     }
+    // More alternatives than a normal form has.
+    let (mut union, mut schemas) = (String::new(), String::new());
+    for number in 0..201 {
+        let _ = write!(union, "{{$ref: '#/components/schemas/S{number}'}}, ");
+        let _ = write!(schemas, "S{number}: {{type: object, properties: {{k: {{enum: [v{number}]}}}}}}, ");
+    }
+    let schema = format!("{{oneOf: [{union}], discriminator: {{propertyName: k}}}}");
+    let text = with_schema(&schema, &format!("{{{schemas}}}"));
+    assert_eq!(names(&changes(&text, &text)), [""; 0]);
 }
 
 #[test]
