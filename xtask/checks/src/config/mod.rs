@@ -250,12 +250,17 @@ impl Config {
         self.ignores.iter().position(|ignore| ignore.get_ref().covers(rule, at))
     }
 
-    /// Applies severities, `ignore` entries and the baseline to all findings of a family of rules (`lint` or `drift`), then limits those
-    /// that remain.
+    /// Applies severities, `ignore` entries and the baseline to all findings of a family of rules (`lint` or `drift`),
+    /// then limits those that remain. They do not apply to what was not understood.
     pub fn apply(&self, findings: Vec<Finding>, family: &str) -> Applied {
         let mut used = vec![false; self.ignores.len()];
         let (mut left, mut ignored) = (Vec::with_capacity(findings.len()), Vec::new());
         for mut finding in findings {
+            // What was not compared may hide other findings.
+            if finding.severity == Severity::Unreadable {
+                left.push(finding);
+                continue;
+            }
             let Some(severity) = self.severity(&finding.rule, finding.severity) else { continue };
             finding.severity = severity;
             match self.ignore(&finding.rule, &finding.pointer) {

@@ -1,5 +1,6 @@
 //! Documents that are not OpenAPI: each is reported, and the comparison does not panic.
 
+use checks::config::Config;
 use checks::drift::{Help, compare};
 use checks::report::{About, Format, Report, Sources, render};
 use document::finding::{Finding, Severity};
@@ -45,6 +46,19 @@ fn wrong_types_are_reported_at_their_line_and_only_there() {
         let edited = edit(after, old, new);
         not_understood(&edited);
         assert_eq!(findings(&edited.text).len(), 1, "{}", summary(&findings(&edited.text)));
+    }
+}
+
+#[test]
+fn no_configuration_lowers_or_ignores_what_was_not_compared() {
+    let edited = edit(&["listBooks"], "parameters:\n", "parameters: {}\n      x-parameters:\n");
+    let ignore = "[[ignore]]\nrule = \"not-understood\"\nat = \"\"\nreason = \"r\"";
+    for configuration in
+        ["[rules]\n\"not-understood\" = \"info\"", "[rules]\n\"not-understood\" = \"off\"", ignore]
+    {
+        let config = Config::parse("contract.toml".to_owned(), configuration.to_owned()).unwrap();
+        let applied = config.apply(findings(&edited.text), "drift");
+        assert_eq!(exit_code(&applied.findings), 2, "{configuration}");
     }
 }
 
