@@ -104,8 +104,8 @@ impl<'a> Schemas<'a> {
     fn product(&mut self, ones: &[Case], others: &[Case]) -> Result<Vec<Case>, Undecided> {
         let mut cases = Vec::new();
         for one in ones {
-            self.spend(others.len())?;
             for other in others {
+                self.spend(1 + one.size() + other.size())?;
                 cases.extend(self.both(one, other));
                 if cases.len() > MAX_CASES {
                     return Err(Undecided);

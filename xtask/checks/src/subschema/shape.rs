@@ -94,6 +94,17 @@ impl Members {
     }
 }
 
+impl Case {
+    /// Returns the number of conditions that each combination with another case copies.
+    pub(super) fn size(&self) -> usize {
+        match &self.shape {
+            Shape::Number(range, _) => range.steps.len(),
+            Shape::Text(text) => text.patterns.len(),
+            _ => 0,
+        }
+    }
+}
+
 impl From<Shape> for Case {
     fn from(shape: Shape) -> Self {
         Self { shape, except: BTreeSet::new() }

@@ -164,6 +164,21 @@ fn too_many_combinations_are_reported_and_not_all_compared() {
 }
 
 #[test]
+fn many_conditions_in_one_conjunction_reach_the_limit() {
+    let document = |kind: &str, keyword: &str, last: &str| {
+        let mut parts = String::new();
+        for number in 1..4_000 {
+            let _ = write!(parts, "{{{keyword}: {number}{last}}}, ");
+        }
+        with_schema(&format!("{{type: {kind}, allOf: [{parts}]}}"), "{}")
+    };
+    for (kind, keyword, last) in [("number", "multipleOf", ".5"), ("string", "pattern", "b")] {
+        let said = changes(&document(kind, keyword, "e1"), &document(kind, keyword, last));
+        assert!(said.iter().any(|change| change.what.contains("too many")), "{keyword}");
+    }
+}
+
+#[test]
 fn wide_documents_are_compared_in_linear_time() {
     let many = |start: usize| {
         let mut enums = String::new();

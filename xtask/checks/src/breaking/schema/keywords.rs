@@ -1,10 +1,11 @@
 //! Keywords that restrict values by themselves: bounds, multiples, patterns, and lists without duplicates.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use super::{Both, Schema};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::data::{canonical, difference, order, same};
+use crate::breaking::data::{canonical, difference, order};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family};
 use crate::subschema::is_universal;
@@ -58,7 +59,10 @@ impl Keyword {
             Some(strictest) => {
                 values.reduce(|best, at| if order(&at, &best) == Some(strictest) { at } else { best })
             }
-            None => values.find(|at| !other.all(self.name).any(|other| same(at, &other))),
+            None => {
+                let others: HashSet<String> = other.all(self.name).map(|at| canonical(&at)).collect();
+                values.find(|at| !others.contains(&canonical(at)))
+            }
         }
     }
 }
