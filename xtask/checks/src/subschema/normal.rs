@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use document::Node;
 use document::openapi::{Id, Object};
+use num_traits::Zero;
 use serde_json::{Number, Value};
 
 use super::number::{End, Range, exact};
@@ -329,9 +330,9 @@ fn number(part: &Object<'_>, is_integer: bool) -> Shape {
     };
     let low = end("minimum", "exclusiveMinimum");
     let high = end("maximum", "exclusiveMaximum");
-    let steps = number_at(part, "multipleOf").and_then(exact).into_iter().collect();
+    let steps = number_at(part, "multipleOf").and_then(exact).filter(|step| !step.is_zero());
     let all = if is_integer { Range::integers() } else { Range::default() };
-    let mut range = all.and(&Range { low, high, steps });
+    let mut range = all.and(&Range { low, high, steps: steps.into_iter().collect() });
     let mut formats = Formats::new();
     match part.text("format") {
         Some("int32") if is_integer => range = range.and(&Range::of_bits(32)),

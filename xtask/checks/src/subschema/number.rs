@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{One, Zero};
+use num_traits::One;
 use serde_json::Number;
 
 /// Returns the exact value of a JSON number. `None` if the exponent would need too much memory.
@@ -34,7 +34,7 @@ pub(super) struct End {
 pub(super) struct Range {
     pub(super) low: Option<End>,
     pub(super) high: Option<End>,
-    /// With 1 for `type: integer`.
+    /// With 1 for `type: integer`, and without 0.
     pub(super) steps: BTreeSet<BigRational>,
 }
 
@@ -60,7 +60,7 @@ impl Range {
 
     /// Returns a range of integers with its ends moved inwards to integers.
     fn rounded(mut self) -> Self {
-        let are_integers = self.steps.iter().any(|step| step.is_integer() && !step.is_zero());
+        let are_integers = self.steps.iter().any(BigRational::is_integer);
         for (end, inwards) in [(&mut self.low, 1), (&mut self.high, -1)] {
             let Some(end) = end.as_mut().filter(|_| are_integers) else { continue };
             if end.value.is_integer() && !end.inclusive {
@@ -106,7 +106,7 @@ impl Range {
             i64::try_from(value.to_integer()).ok().filter(|_| value.is_integer())
         };
         let (low, high) = (whole(&self.low)?, whole(&self.high)?);
-        let are_integers = low == high || self.steps.iter().any(|step| step.is_integer() && !step.is_zero());
+        let are_integers = low == high || self.steps.iter().any(BigRational::is_integer);
         if !are_integers || high.checked_sub(low)? >= most {
             return None;
         }
@@ -115,9 +115,9 @@ impl Range {
     }
 }
 
-/// Whether a number is a multiple of another.
+/// Whether a number is a multiple of another, which is not zero.
 fn is_multiple(number: &BigRational, of: &BigRational) -> bool {
-    of.is_zero() || (number / of).is_integer()
+    (number / of).is_integer()
 }
 
 /// The end that restricts more: the greater or the less one.

@@ -238,7 +238,10 @@ impl Schemas<'_> {
             (Shape::Number(range, _), Value::Number(number)) => Some(range.contains(&exact(number)?)),
             (Shape::Text(text), Value::String(string)) => {
                 let matches = text.patterns.iter().map(|pattern| self.patterns.matches(pattern, string));
-                all(matches).map(|matches| matches && text.length.contains(string.chars().count()))
+                let length = text.length.contains(string.chars().count());
+                // Every string is binary data.
+                let is_any = text.formats.iter().all(|format| format == "binary");
+                all(matches.chain([Some(length), is_any.then_some(true)]))
             }
             (Shape::Array(array), Value::Array(items)) => {
                 let distinct: BTreeSet<_> = items.iter().map(canonical).collect();
