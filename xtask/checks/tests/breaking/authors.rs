@@ -326,6 +326,30 @@ fn a_change_without_a_keyword_of_its_own_names_what_changed() {
 }
 
 #[test]
+fn a_value_without_effect_is_part_of_the_sentence() {
+    let list = |unique: &str| format!("{{type: array, items: {{}}{unique}}}");
+    let text = |length: &str| format!("{{type: string{length}}}");
+    for (base, revision, what) in [
+        (
+            list(", uniqueItems: false"),
+            list(", uniqueItems: true"),
+            "`uniqueItems` changed from false to true",
+        ),
+        (
+            list(", uniqueItems: true"),
+            list(", uniqueItems: false"),
+            "`uniqueItems` changed from true to false",
+        ),
+        (list(", uniqueItems: true"), list(""), "`uniqueItems` true was removed"),
+        (text(", minLength: 5"), text(", minLength: 0"), "`minLength` changed from 5 to 0"),
+        (text(", pattern: a"), text(", pattern: '.*'"), "`pattern` changed from `a` to `.*`"),
+    ] {
+        assert_eq!(sentences(&base, &revision), [what]);
+    }
+    assert_eq!(sentences(&list(", uniqueItems: false"), &list("")), [""; 0]);
+}
+
+#[test]
 fn an_operation_that_moved_is_one_finding() {
     let document = |method: &str, path: &str| {
         let responses = "responses: {'200': {description: d}}";

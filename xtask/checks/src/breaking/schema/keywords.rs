@@ -44,17 +44,18 @@ static KEYWORDS: [Keyword; 13] = [
 ];
 
 impl Keyword {
-    /// Returns the value that matters in a comparison with another schema. `false`, a lower bound of 0 for a
-    /// count and a pattern that matches every string have no effect.
-    fn value<'a>(&self, schema: &Schema<'a>, other: &Schema<'a>) -> Option<At<'a>> {
+    /// Whether a value has no effect: `false`, a lower bound of 0 for a count, and a pattern that matches every string.
+    fn is_idle(&self, at: &At<'_>) -> bool {
         let counts = self.types != NUMBERS && self.strictest == LOWER;
-        let is_idle = |at: &At<'a>| {
-            at.as_bool() == Some(false)
-                || (self.strictest.is_some() && order(at, at).is_none())
-                || at.as_str().is_some_and(is_universal)
-                || (counts && canonical(at) == "0")
-        };
-        let mut values = schema.all(self.name).filter(|at| !is_idle(at));
+        at.as_bool() == Some(false)
+            || (self.strictest.is_some() && order(at, at).is_none())
+            || at.as_str().is_some_and(is_universal)
+            || (counts && canonical(at) == "0")
+    }
+
+    /// Returns the value that matters in a comparison with another schema.
+    fn value<'a>(&self, schema: &Schema<'a>, other: &Schema<'a>) -> Option<At<'a>> {
+        let mut values = schema.all(self.name).filter(|at| !self.is_idle(at));
         match self.strictest {
             Some(strictest) => {
                 values.reduce(|best, at| if order(&at, &best) == Some(strictest) { at } else { best })
@@ -74,11 +75,15 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         let new = keyword.value(&both.revision, &both.base);
         let [set, unset, increased, changed] = keyword.rules;
         let family = match (old, new) {
+            (None, None) => continue,
             (None, _) => set,
             (_, None) => unset,
             (Some(old), Some(new)) if order(&old, &new) == Some(Ordering::Less) => increased,
             _ => changed,
         };
+        // A value without effect is written too, and so part of the sentence.
+        let idle = |schema: &Schema<'a>| schema.all(keyword.name).find(|at| keyword.is_idle(at));
+        let (old, new) = (old.or_else(|| idle(&both.base)), new.or_else(|| idle(&both.revision)));
         if let Some(what) = difference(&format!("`{}`", keyword.name), old.as_deref(), new.as_deref()) {
             both.report(cx, family, old, new.or_else(|| both.revision.first(keyword.name)), what);
         }
