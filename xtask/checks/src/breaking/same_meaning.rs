@@ -71,14 +71,16 @@ impl Reported {
 
 pub(super) fn compare(cx: &mut Comparer<'_>) {
     cx.begin_document();
-    let reported = Reported::of(cx);
+    let (reported, used) = (Reported::of(cx), cx.parts());
     let mut open = vec![(cx.base.root(), cx.revision.root())];
     while let Some((old, new)) = open.pop() {
-        let is_whole = old.keyword() == "schemas" && reported.is_whole(Side::Revision, &new);
+        // Reported as a whole.
+        let is_unused = old.keyword() == "schemas" && !used.contains(&old.id);
         // Callbacks of callbacks are compared as data.
         let is_nested = old.keyword() == "callbacks"
             && old.parent().and_then(|owner| owner.within(Kind::Callback)).is_some();
-        if cx.inclusion.is_same_text(old, new) || is_whole || is_nested || LEFT_OUT.contains(&old.keyword()) {
+        if cx.inclusion.is_same_text(old, new) || is_unused || is_nested || LEFT_OUT.contains(&old.keyword())
+        {
             continue;
         }
         let (mut named, rest) = pairs_then(children(&old), children(&new), rank);

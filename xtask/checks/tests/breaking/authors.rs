@@ -4,7 +4,7 @@ use checks::breaking::Change;
 use checks::config::Config;
 use checks::outcome::{FailOn, Outcome};
 
-use crate::documents::{LIBRARY, TODAY, changes, document, small};
+use crate::documents::{LIBRARY, TODAY, changes, document, small, with_schema};
 
 #[test]
 fn a_change_of_credentials_names_the_operations_that_require_them() {
@@ -347,6 +347,18 @@ fn a_value_without_effect_is_part_of_the_sentence() {
         assert_eq!(sentences(&base, &revision), [what]);
     }
     assert_eq!(sentences(&list(", uniqueItems: false"), &list("")), [""; 0]);
+}
+
+#[test]
+fn a_change_of_a_component_does_not_hide_the_keywords_of_its_properties() {
+    let document = |limit: &str, length: &str| {
+        let pet = format!("{{Pet: {{type: object{limit}, properties: {{a: {{type: string{length}}}}}}}}}");
+        with_schema("{$ref: '#/components/schemas/Pet'}", &pet)
+    };
+    let found = changes(&document(", maxProperties: 0", ""), &document("", ", minLength: 0"));
+    let noted = found.iter().filter(|change| change.rule.name == "text-changed");
+    let places: Vec<_> = noted.map(|change| change.place.pointer.as_str()).collect();
+    assert_eq!(places, ["/components/schemas/Pet/properties/a/minLength"]);
 }
 
 #[test]
