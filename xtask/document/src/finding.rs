@@ -229,7 +229,7 @@ pub fn capitalised(text: &str) -> String {
 }
 
 /// Returns the number of edits that make one name of another. Case, `-` and `_` are ignored.
-pub fn edit_distance(name: &str, known: &str) -> usize {
+pub(crate) fn edit_distance(name: &str, known: &str) -> usize {
     strsim::damerau_levenshtein(&folded(name), &folded(known))
 }
 

@@ -168,10 +168,11 @@ fn yaml_without_a_json_equivalent_is_refused_with_its_place() {
     refused("a: 'open\n", 1, 4, "this quote is not closed");
     refused("a: 1\nb: \"open\nc: \"x\"\nd: 1\n", 2, 4, "this quote is not closed");
     refused("a: b: c\n", 1, 5, "quote the value");
-    refused("a: !mine 1\n", 1, 4, "the tag `mine`");
-    refused("a: !!str 1\n", 1, 4, "the tag `str`");
-    refused("a: !!map {}\n", 1, 4, "the tag `map`");
-    refused("a: !!seq []\n", 1, 4, "the tag `seq`");
+    refused("a: !mine 1\n", 1, 4, "the tag `!mine`");
+    refused("a: !!str 1\n", 1, 4, "the tag `!!str`");
+    refused("a: !!map {}\n", 1, 4, "the tag `!!map`");
+    refused("a: ! 1\n", 1, 4, "the tag `!`");
+    refused("a: !!seq []\n", 1, 4, "the tag `!!seq`");
     refused("a: .inf\n", 1, 4, "JSON cannot represent");
     refused("a: 1e999\n", 1, 4, "JSON cannot represent");
     refused(&format!("a: {}", "9".repeat(1000)), 1, 4, "999…` is a number that JSON cannot represent");

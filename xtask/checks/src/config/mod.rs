@@ -150,7 +150,7 @@ pub struct Unusable {
     pub path: String,
     /// The text of the file, empty if it could not be read.
     pub text: String,
-    /// All problems of the file.
+    /// The first problem of the file.
     pub findings: Vec<Finding>,
 }
 

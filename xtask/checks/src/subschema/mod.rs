@@ -5,8 +5,8 @@
 //! for it ([`normal`]). Two normal forms are compared alternative by alternative ([`inclusion`], [`within`]). Prior work:
 //! Habib et al., "Finding Data Compatibility Bugs with JSON Subschema Checking", ISSTA 2021.
 //!
-//! "Included" means proven. Where alternatives are too many, or two patterns cannot be compared, the result is
-//! "not included". The schemas of properties and items stay references to other schemas, which are compared in
+//! "Included" means proven. Where alternatives are too many, or two patterns differ, the result is "not
+//! included". The schemas of properties and items stay references to other schemas, which are compared in
 //! turn, so recursive schemas are compared like others, and the cost is linear in the size of the documents.
 
 mod format;

@@ -27,7 +27,7 @@ pub(super) enum Shape {
     Object(Box<Members>),
 }
 
-/// Names of formats. [`super::format`] decides which texts have a format.
+/// Names of formats. Which values have a format is undecided.
 pub(super) type Formats = BTreeSet<String>;
 
 /// Bounds of a length or count.

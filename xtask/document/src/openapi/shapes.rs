@@ -49,7 +49,7 @@ pub fn meant(kind: Kind, key: &str) -> Option<&'static str> {
 }
 
 /// The fix for a key that is not a keyword.
-pub fn instead_of(kind: Kind, key: &str) -> String {
+pub(crate) fn instead_of(kind: Kind, key: &str) -> String {
     if let Some(keyword) = meant(kind, key) {
         return format!("Did you mean `{keyword}`?");
     }
@@ -64,7 +64,7 @@ pub fn instead_of(kind: Kind, key: &str) -> String {
 
 /// Returns the repair of an entry whose key is not a keyword, if [`instead_of`] names exactly that. `at` is the pointer of
 /// its value.
-pub fn repair_of(kind: Kind, key: &str, at: String) -> Option<Repair> {
+pub(crate) fn repair_of(kind: Kind, key: &str, at: String) -> Option<Repair> {
     if let Some(keyword) = meant(kind, key) {
         return Some(Repair::Rename { at, to: keyword.to_owned() });
     }

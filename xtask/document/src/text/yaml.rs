@@ -121,7 +121,8 @@ impl<'a> Reader<'a> {
                 Event::SequenceStart(.., Some(tag))
                 | Event::MappingStart(.., Some(tag))
                 | Event::Scalar(.., Some(tag)) => {
-                    let tag = shortened(&tag.suffix);
+                    let tag = format!("{}{}", tag.handle.replace("tag:yaml.org,2002:", "!!"), tag.suffix);
+                    let tag = shortened(&tag);
                     let message = format!(
                         "the tag `{tag}` is not supported; remove it, and quote a value that is text"
                     );

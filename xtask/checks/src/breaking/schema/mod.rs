@@ -96,8 +96,8 @@ impl<'a> Schema<'a> {
         self.parts.iter().filter_map(move |part| At::value(part, keyword))
     }
 
-    /// Whether one of two different schemas has no value by the letter, although their authors did not write `not`, or two
-    /// types in `allOf`. They are written in the same way: their unions are under the same keywords.
+    /// Whether one of two schemas has no value by the letter, although neither has `not` or two types, and both have
+    /// as many unions under each keyword.
     pub(super) fn is_contradictory(&self, other: &Self, inclusion: &mut Inclusion<'a>) -> bool {
         let is_plain = |schema: &Self| {
             let types: HashSet<_> = schema.all("type").filter_map(|at| at.node().as_str()).collect();

@@ -49,7 +49,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             let right = Some(written(name)).filter(|right| is_right(right));
             let fix = match &right {
                 Some(right) => format!("Write `{}`.", shortened(right)),
-                None => "Write a name of letters and digits.".to_owned(),
+                None => "Write a name of ASCII letters and digits that begins with a letter.".to_owned(),
             };
             let added = findings.add(rule, object.value_spot(keyword), message, fix);
             right.into_iter().fold(added, |added, right| added.rename(&right));
