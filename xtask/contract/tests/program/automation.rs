@@ -116,7 +116,9 @@ fn the_action_builds_the_program_and_annotates_a_document() {
     ];
     assert_eq!(run_action(&workplace, &inputs).0, [true; 3]);
     let text = fs::read_to_string(workplace.path("openapi.yaml")).unwrap();
-    workplace.write("openapi.yaml", text.replace("operationId: listPets", "operationId: pets").as_bytes());
+    let text = text.replace("operationId: listPets", "operationId: pets");
+    let text = text.replace("in: path\n", "in: path\n          allowReserved: false\n");
+    workplace.write("openapi.yaml", text.as_bytes());
     let (results, printed) = run_action(&workplace, &inputs);
     assert_eq!(results, [true, false, false], "{printed}");
     for part in ["::warning file=openapi.yaml,", "::error file=openapi.yaml,", "api-operation-id-removed"] {

@@ -253,7 +253,7 @@ fn the_nearest_configuration_above_the_document_applies() {
     let mut session = Session::new();
     session.write("api/.empty", "");
     session
-        .open("api/library.yaml", &LIBRARY.replacen("operationId: listBooks", "operationId: booksList", 1));
+        .open("api/library.yaml", &LIBRARY.replacen("operationId: listBooks", "operationId: list_books", 1));
     assert_eq!(session.diagnostics("api/library.yaml").len(), 0);
     for (name, profile, number) in
         [("contract.toml", "strict", 1), ("api/contract.toml", "spec", 0), ("api/contract.toml", "strict", 1)]
