@@ -114,3 +114,27 @@ fn hover_shows_the_object_as_it_is_written() {
     assert_eq!(hover("#/components/schemas/BookStatus", 3), schema);
     assert_eq!(hover("maximum: 100", 2), "");
 }
+
+#[test]
+fn hover_shows_an_object_alone_also_on_one_line_and_behind_an_alias() {
+    let mut session = Session::new();
+    let text = "openapi: 3.0.3\ninfo: {title: t, version: 1.0.0}\npaths: {}\nx-a: &text {type: string, minLength: 1}\n\
+                components:\n  schemas:\n    A: *text\n    B: {type: object, properties: {part: {type: integer}}}\n";
+    session.open("aliased.yaml", text);
+    for (place, shown) in [
+        ("A: *text", "```yaml\n&text {type: string, minLength: 1}\n```"),
+        ("B: {", "```yaml\nB: {type: object, properties: {part: {type: integer}}}\n```"),
+        ("part: {", "```yaml\npart: {type: integer}\n```"),
+    ] {
+        let hover = session.hover("aliased.yaml", position(text, place, 0));
+        assert!(hover.ends_with(shown), "{place} {hover}");
+    }
+    let long = "x".repeat(1_000_000);
+    let json = format!(
+        r#"{{"openapi":"3.0.3","info":{{"title":"t","version":"1"}},"paths":{{}},
+        "components":{{"schemas":{{"A":{{"description":"{long}"}}}}}}}}"#
+    );
+    session.open("line.json", &json);
+    let hover = session.hover("line.json", position(&json, "A\"", 0));
+    assert!(hover.len() < 5_000 && hover.ends_with("\n...\n```"), "{} bytes", hover.len());
+}
