@@ -162,6 +162,12 @@ fn values<'a>(place: &Place<'a>) -> Choices<'a> {
     Choices { keys, values }
 }
 
+/// Whether a text is a name without quotes in YAML, unlike a comment, an alias or a number.
+fn is_plain(text: &str) -> bool {
+    let is_first = |first: char| first.is_alphabetic() || matches!(first, '/' | '$' | '_');
+    text.starts_with(is_first) && !text.contains(": ") && !text.contains(" #")
+}
+
 /// Returns a suggestion in place of what is written. `after` follows a key.
 fn item(view: &Document, written: &Range<usize>, label: &str, after: Option<&str>) -> CompletionItem {
     let text = view.text.as_str();
@@ -170,9 +176,8 @@ fn item(view: &Document, written: &Range<usize>, label: &str, after: Option<&str
     let quote = match old.chars().next().filter(|first| matches!(first, '\'' | '"')) {
         Some(quote) => String::from(quote),
         None if is_json && !(after.is_none() && matches!(label, "true" | "false")) => "\"".to_owned(),
-        // A comment or a number without quotes.
-        None if label.starts_with(|first: char| first == '#' || first.is_ascii_digit()) => "'".to_owned(),
-        None => String::new(),
+        None if is_plain(label) => String::new(),
+        None => "'".to_owned(),
     };
     let quoted = format!("{quote}{label}{quote}");
     let after = after.filter(|_| !rest.trim_start_matches(' ').starts_with(':')).unwrap_or_default();

@@ -36,6 +36,8 @@ pub(crate) struct Document {
     pub(crate) is_checked: bool,
     /// The edits since the text that is being checked. `None` if none is.
     since_job: Option<Edits>,
+    /// Whether a text was read since that check began.
+    has_newer: bool,
     /// The findings of the last comparison with the code, each with its place there.
     pub(crate) drift: Vec<(Finding, Option<Location>)>,
     /// The edits since the text was saved.
@@ -49,7 +51,7 @@ impl Document {
     pub(crate) fn new(uri: Uri, version: i32, text: String) -> Option<Self> {
         let path = uris::to_path(&uri);
         let name = path.as_deref().unwrap_or(Path::new(uri.as_str()));
-        match name.extension().and_then(|extension| extension.to_str()) {
+        match name.extension().map(|it| it.to_string_lossy().to_ascii_lowercase()).as_deref() {
             Some("yaml" | "yml" | "json") => {}
             // The text of an editor that has no file yet.
             None if path.is_none() => {}
@@ -67,6 +69,7 @@ impl Document {
             findings: Vec::new(),
             is_checked: false,
             since_job: None,
+            has_newer: false,
             drift: Vec::new(),
             since_save: Edits::default(),
             configuration: None,
@@ -95,6 +98,7 @@ impl Document {
         if !self.is_read {
             let read = tree::read(&self.file(), self.text.as_str());
             self.keep(read, Edits::default());
+            self.has_newer = true;
         }
     }
 
@@ -109,7 +113,7 @@ impl Document {
                 since.apply(&mut problem);
                 self.problem = Some(*problem);
             }
-            Err(None) => (self.findings, self.drift) = (Vec::new(), Vec::new()),
+            Err(None) => self.findings.clear(),
         }
     }
 
@@ -120,13 +124,13 @@ impl Document {
 
     /// Begins to check the newest text. Returns its file and the text.
     pub(crate) fn begin_check(&mut self) -> (String, String) {
-        self.since_job = Some(Edits::default());
+        (self.since_job, self.has_newer) = (Some(Edits::default()), false);
         (self.file(), self.text.as_str().to_owned())
     }
 
     /// Keeps what was read by the check that was begun, unless a newer text was read since.
     pub(crate) fn set_read(&mut self, read: Read) {
-        if let Some(since) = self.since_job.clone().filter(|since| since.is_empty() || !self.is_read) {
+        if let Some(since) = self.since_job.clone().filter(|_| !self.has_newer) {
             self.keep(read, since);
         }
     }

@@ -29,8 +29,8 @@ pub trait Project: Send + Sync {
         None
     }
 
-    /// The command that compares a saved document with the code. It prints the findings as `--format json` does, with
-    /// exit status 0 or 1; another status means that the code could not be built.
+    /// The command that compares a saved document with the code. It prints the findings as `--format json` does. If it
+    /// prints something else, the code could not be built.
     fn drift(&self, _document: &Path) -> Option<Command> {
         None
     }
