@@ -165,17 +165,17 @@ fn first(path: &str, findings: &[Finding], command: &str) -> String {
 fn write(root: &Path, document: &Document, version: &Version, changes: &Release) -> Result<(), String> {
     let directory = root.join(RELEASED);
     fs::create_dir_all(&directory).map_err(in_file(&directory))?;
-    let written = |path: PathBuf, content: &str| fs::write(&path, content).map_err(in_file(&path));
-    let mut sums = read_or_empty(&directory.join(SUMS))?;
-    for (name, content) in [
-        (format!("{version}.yaml"), &document.text),
-        (format!("{version}.json"), &json(&document.root)),
-        (changes_file(version), &json(changes)),
-    ] {
-        sums += &format!("{}  {name}\n", verify::sum(content.as_bytes()));
-        written(directory.join(name), content)?;
-    }
-    written(directory.join(SUMS), &sums)?;
+    let files = [
+        (format!("{version}.yaml"), document.text.clone()),
+        (format!("{version}.json"), json(&document.root)),
+        (changes_file(version), json(changes)),
+    ];
+    // An attempt that failed may have left its lines.
+    let is_other = |line: &&str| !files.iter().any(|(name, _)| line.ends_with(&format!("  {name}")));
+    let sums = read_or_empty(&directory.join(SUMS))?;
+    let sums = sums.lines().filter(is_other).map(str::to_owned);
+    let new = files.iter().map(|(name, content)| format!("{}  {name}", verify::sum(content.as_bytes())));
+    let sums: String = sums.chain(new).map(|line| line + "\n").collect();
     let before = read_or_empty(&root.join(CHANGELOG))?;
     // Text before the first entry stays as it is: it may be edited, or come from an older version of this program.
     let (preface, older) = match before.find("\n## ") {
@@ -184,7 +184,13 @@ fn write(root: &Path, document: &Document, version: &Version, changes: &Release)
         None => (&*before, ""),
     };
     let changelog = format!("{preface}\n{}\n{older}", changes.to_markdown().trim_end());
-    written(root.join(CHANGELOG), &changelog)
+    let lists = [(directory.join(SUMS), sums), (root.join(CHANGELOG), changelog)];
+    // The document last: until then, its version is not released.
+    let files = files.into_iter().rev().map(|(name, content)| (directory.join(name), content));
+    for (path, content) in lists.into_iter().chain(files) {
+        fs::write(&path, content).map_err(in_file(&path))?;
+    }
+    Ok(())
 }
 
 fn read_or_empty(path: &Path) -> Result<String, String> {

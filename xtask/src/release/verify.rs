@@ -63,11 +63,17 @@ fn sums(root: &Path) -> Vec<String> {
 /// release. If it is the newest release, it must also have no lint errors and agree with the code.
 fn documents(root: &Path, code: &Document, today: Date, problems: &mut Vec<String>) -> Result<(), String> {
     let config = config(root)?;
-    let working = load(&root.join(SPEC))?;
+    let working = load(&root.join(SPEC));
     let directory = root.join(RELEASED);
     let mut previous: Option<(Version, Document)> = None;
     for (version, path) in released(&directory).map_err(in_file(&directory))? {
-        let document = load(&path)?;
+        let document = match load(&path) {
+            Ok(document) => document,
+            Err(problem) => {
+                problems.push(problem);
+                continue;
+            }
+        };
         if let Ok(json) = fs::read(path.with_extension("json"))
             && serde_json::from_slice(&json).ok() != Some(document.root.to_json())
         {
@@ -90,7 +96,10 @@ fn documents(root: &Path, code: &Document, today: Date, problems: &mut Vec<Strin
         if let Some((_, before)) = &previous {
             problems.extend(step(before, &document, &config, date).err());
         }
-        if document_version(&working).as_ref() == Ok(&version) && document.text != working.text {
+        if let Ok(working) = &working
+            && document_version(working).as_ref() == Ok(&version)
+            && document.text != working.text
+        {
             let next = Version::new(version.major, version.minor, version.patch + 1);
             problems.push(format!(
                 "{SPEC} differs from {version}, which is released; raise `info.version`, at least to {next} \
@@ -99,6 +108,7 @@ fn documents(root: &Path, code: &Document, today: Date, problems: &mut Vec<Strin
         }
         previous = Some((version, document));
     }
+    let working = working?;
     match previous {
         Some((_, newest)) if newest.text == working.text => clean(&working, code, &config, today),
         _ => Ok(()),
