@@ -96,11 +96,9 @@ fn observe(fault: &Fault, home: &Home, programs: &Programs) -> Result<Row, Strin
     (fault.inject)(&scene)?;
     let ended = Instant::now();
     // The first success may have been sent before the fault took effect.
-    while !is_served(ended + AFTER) {
-        if ended.elapsed() > RECOVERY + AFTER {
-            scene.remark(format!("not served again {} s after the fault", RECOVERY.as_secs()));
-            break;
-        }
+    let mut is_recovered = true;
+    while is_recovered && !is_served(ended + AFTER) {
+        is_recovered = ended.elapsed() <= RECOVERY + AFTER;
         sleep(BEFORE / 10);
     }
     let record = &scene.clients.record;
@@ -110,7 +108,10 @@ fn observe(fault: &Fault, home: &Home, programs: &Programs) -> Result<Row, Strin
         (promoted - injected, last.map(|last| last - promoted))
     });
     let (end, stored) = (Instant::now(), scene.end()?);
-    let summary = record.summary(REPLICAS, (injected, end), &stored);
+    let mut summary = record.summary(REPLICAS, (injected, end), &stored);
+    if !is_recovered {
+        summary.wrong.push(format!("not served again {} s after the fault", RECOVERY.as_secs()));
+    }
     let remarks = std::mem::take(&mut *lock(&scene.remarks));
     Ok(Row { fault: fault.name, summary, promoted, remarks })
 }
@@ -120,7 +121,7 @@ const HEAD: &str = "| fault | promotion after | writes again, after the promotio
      | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |";
 
 impl Row {
-    /// Whether nothing was lost, stored twice, or stale.
+    /// Whether nothing was lost, stored twice, stale or wrong.
     fn is_right(&self) -> bool {
         let Summary { lost, doubled, missed, stale, wrong, .. } = &self.summary;
         (*lost, *doubled, *missed) == (0, 0, 0) && stale.is_empty() && wrong.is_empty()

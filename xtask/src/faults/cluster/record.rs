@@ -1,6 +1,7 @@
 //! What clients sent and received, and what follows from it: nothing lost, nothing twice, nothing stale.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound::{Excluded, Included, Unbounded};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -77,11 +78,13 @@ impl Call {
 
     /// Whether the response lacks an animal of `acknowledged` that it must show.
     fn is_stale(&self, acknowledged: &BTreeMap<i64, &Call>) -> bool {
+        let last = self.animals.last().map(|(id, _)| *id);
         let range = match self.asked {
             Asked::Add => return false,
-            Asked::Get(id) => id..=id,
-            Asked::Page(after) if self.next.is_none() => after + 1..=i64::MAX,
-            Asked::Page(after) => after + 1..=self.animals.last().map_or(after, |(id, _)| *id),
+            Asked::Get(id) => (Included(id), Included(id)),
+            Asked::Page(after) if self.next.is_none() => (Excluded(after), Unbounded),
+            // A page that should not be may end before it begins.
+            Asked::Page(after) => (Excluded(after), Included(last.map_or(after, |last| last.max(after)))),
         };
         let ids: BTreeSet<i64> = self.animals.iter().map(|(id, _)| *id).collect();
         let is_old = |call: &Call| self.sent.saturating_duration_since(call.ended) > FRESH;
@@ -234,6 +237,10 @@ mod tests {
         assert!(page.is_stale(&acknowledged));
         page.next = Some("/v1/pets?cursor=next".to_owned());
         assert!(!page.is_stale(&acknowledged));
+        for shown in [&[][..], &[(-3, "animal 3")]] {
+            page.animals = animals(shown);
+            assert!(!page.is_stale(&acknowledged), "{shown:?}");
+        }
     }
 
     #[test]
