@@ -33,7 +33,7 @@ pub const CONCERNED: [(&str, &[Part]); 19] = [
     ("xtask/site/", PAGES),
     ("xtask/src/bench/", &[]),
     ("xtask/src/faults/", &[]),
-    ("xtask/src/release/", &[Validity]),
+    ("xtask/src/release/", &[Validity, Editors, Sarif]),
     ("xtask/src/scaffold/", &[]),
 ];
 
@@ -43,8 +43,9 @@ pub const CONCERNED: [(&str, &[Part]); 19] = [
 /// A message, if git does not know the revision.
 pub(super) fn since(revision: &str) -> Result<Vec<Part>, String> {
     let mut git = Command::new("git");
-    git.args(["diff", "--name-only", "-z", "--end-of-options", revision, "--"]).current_dir(workspace());
-    let found = output(&mut git)?;
+    // Of a file that was moved, both places count.
+    git.args(["diff", "--name-only", "--no-renames", "-z", "--end-of-options", revision, "--"]);
+    let found = output(git.current_dir(workspace()))?;
     if !found.status.success() {
         return Err(format!("--since {revision}: {}", String::from_utf8_lossy(&found.stderr).trim()));
     }
