@@ -44,7 +44,8 @@ pub(crate) fn feed(site: &Site<'_>) -> Option<File> {
 /// Returns a permanent identifier: a UUID of version 8 (RFC 9562, section 5.8) from the checksum of a file of a release,
 /// which never changes.
 fn identifier(sums: &str, file: &str) -> String {
-    let digits = format!("{:0<32.32}", sum(sums, file));
+    let digits = sum(sums, file).chars().filter(char::is_ascii_hexdigit);
+    let digits: String = digits.chain(std::iter::repeat('0')).take(32).collect();
     let parts = [&digits[..8], &digits[8..12], &digits[13..16], &digits[17..20], &digits[20..]];
     format!("urn:uuid:{}-{}-8{}-8{}-{}", parts[0], parts[1], parts[2], parts[3], parts[4])
 }

@@ -157,8 +157,11 @@ fn written<'e>(events: impl Iterator<Item = Event<'e>>) -> Markup {
 
 /// Returns a sentence with the words in backticks as code, and everything else as it is.
 pub(crate) fn code(text: &str) -> Markup {
+    // A backtick without a partner is one itself.
+    let is_paired = text.matches('`').count().is_multiple_of(2);
     html! {
-        @for (position, part) in text.split('`').enumerate() {
+        @if !is_paired { (text) }
+        @for (position, part) in text.split('`').enumerate().filter(|_| is_paired) {
             @if position % 2 == 1 { code { (part) } } @else { (part) }
         }
     }

@@ -18,7 +18,7 @@ fn read(directory: &Path) -> Sources {
     for (version, document, previous, digit) in
         [("1.0.0", OLD, "null", '1'), ("1.1.0", DOCUMENT, "\"1.0.0\"", '2')]
     {
-        let change = r#"{"chapter": "Added", "rule": "r", "severity": "info", "sentence": "A <b> & `c`", "impact": "More.",
+        let change = r#"{"chapter": "Added", "rule": "r", "severity": "info", "sentence": "A <b> & `c`", "impact": "More ` of it.",
             "description": null, "waiver": null, "operations": [], "places": []}"#;
         let changes = if previous == "null" { "" } else { change };
         let changes = format!(
@@ -65,6 +65,7 @@ fn it_has_the_releases_with_the_newest_first() {
     assert_eq!(content.content_type(), Some("html"));
     assert!(content.value().unwrap().contains("<h2>Added</h2>"), "{content:?}");
     assert!(content.value().unwrap().contains("A &lt;b&gt; &amp; <code>c</code>."), "{content:?}");
+    assert!(content.value().unwrap().contains("More ` of it."), "a backtick without a partner: {content:?}");
     assert!(feed.entries()[1].content().unwrap().value().unwrap().contains("The first release."));
 }
 
@@ -78,6 +79,15 @@ fn identifiers_follow_the_released_files_only() {
     };
     assert_eq!(identifiers(&relative), identifiers(&absolute));
     assert_eq!(relative.entries()[0].id(), "urn:uuid:22222222-2222-8222-8222-222222222222");
+}
+
+#[test]
+fn a_damaged_checksum_is_no_defect() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut sources = read(directory.path());
+    sources.sums = sources.sums.replace("2222", "é2é");
+    let files = build(&sources, &Hosting::Static { url: None }).unwrap();
+    assert!(files.iter().any(|file| file.path == "docs/releases.atom"));
 }
 
 #[test]
