@@ -28,7 +28,7 @@ const END: Duration = Duration::from_secs(2);
 /// What the service is built from: directories with their subdirectories. The files of the root are watched, too.
 const DIRECTORIES: [&str; 4] = ["src", "openapi", "xtask/document/src", "xtask/site"];
 /// The extensions of files in these directories. Editors write temporary files with other names.
-const EXTENSIONS: [&str; 6] = ["rs", "toml", "yaml", "md", "css", "js"];
+const EXTENSIONS: [&str; 10] = ["rs", "toml", "sql", "yaml", "md", "css", "js", "py", "ts", "go"];
 /// The exit status of `check` for a document that cannot be read.
 const UNREADABLE: i32 = 2;
 

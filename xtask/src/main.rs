@@ -71,8 +71,8 @@ enum Command {
     Release(release::Arguments),
     /// Generate the Rust code of operations that the OpenAPI document has and the code lacks.
     ///
-    /// The generated code compiles and agrees with the document; its operations return 501. An operation that is not
-    /// supported is an error with its reason.
+    /// The generated code compiles and agrees with the document; its operations return 501. What is not supported is an
+    /// error with its reason, and nothing is written.
     ///
     /// Exit status: 0 if all code was generated, 1 if an operation is not supported, 2 if a file cannot be read or
     /// written.
@@ -116,8 +116,7 @@ enum Command {
     Licences,
     /// Serve an editor: a language server for the OpenAPI document, over standard input and output.
     ///
-    /// Reports what `lint`, `breaking` and, at each save, `check` report; leads from the document to the Rust code and
-    /// back.
+    /// Reports what `lint`, `breaking` and, at each save, `check` report; leads from the document to the Rust code.
     Lsp(lsp::Options),
     /// Inject faults into the running service and print a table of their effects.
     ///

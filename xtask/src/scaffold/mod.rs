@@ -1,7 +1,8 @@
 //! `cargo xtask scaffold`: generates Rust code for operations and schemas that the document has and the code lacks.
 //!
-//! The generated code compiles without warnings and agrees with the document. The operation itself is not implemented and
-//! returns 501. A construct that cannot be generated is an error with its position.
+//! The generated code compiles without warnings and agrees with the document; whether types that the sources have do, is for
+//! `cargo xtask check` to say. The operation itself is not implemented and returns 501. A construct that cannot be
+//! generated is an error with its position.
 
 mod code;
 mod command;
