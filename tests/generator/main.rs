@@ -1,68 +1,53 @@
-//! Checks the linter's rules about progenitor against progenitor: documents that these rules reject must fail to
-//! generate, and documents that they accept must generate.
+//! The generator of the typed client: it processes the document of these tests, and names the parts of other documents that
+//! progenitor cannot process.
 
-#[path = "../../xtask/checks/tests/documents/fixture.rs"]
-#[allow(dead_code)] // The linter's tests use the rest.
-mod fixture;
+#[path = "../../build/client.rs"]
+mod client;
 
-use std::panic;
-use std::path::Path;
+use std::fs;
 
-use document as yaml;
-use progenitor::{GenerationSettings, Generator, InterfaceStyle};
+use client::client;
+use serde_json::{Value, json};
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/checks/tests/documents/library.yaml");
-/// The rules of any project, and those of this one.
-const FIXTURES: [&str; 2] = [
-    concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/checks/fixtures/lint"),
-    concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/fixtures/lint"),
-];
 
-/// Generates a client with the settings of the build script. Returns why it failed.
-fn generate(text: &str) -> Result<(), String> {
-    let json = yaml::read(text).map_err(|problem| problem.to_string())?.to_json();
-    let document: openapiv3::OpenAPI = serde_json::from_value(json).map_err(|error| error.to_string())?;
-    let result = panic::catch_unwind(|| {
-        let mut settings = GenerationSettings::new();
-        settings.with_interface(InterfaceStyle::Builder);
-        Generator::new(&settings).generate_tokens(&document).map_err(|error| error.to_string())
-    });
-    match result {
-        Ok(result) => result.map(drop),
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            Err(text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned())
+/// Returns the parts that are named after an edit: a JSON pointer, and the value there.
+fn named(at: &str, value: Value) -> String {
+    let text = fs::read_to_string(DOCUMENT).unwrap();
+    let mut document = document::read(&text).unwrap().to_json();
+    let (owner, key) = at.rsplit_once('/').unwrap();
+    let owner = document.pointer_mut(owner).unwrap_or_else(|| panic!("nothing is at {owner}"));
+    owner[key.replace("~1", "/")] = value;
+    match client(&document.to_string()) {
+        Ok(_) => String::new(),
+        Err(problem) => {
+            let parts = problem.strip_prefix("progenitor cannot generate a client for ");
+            parts.unwrap().split_once(": ").unwrap().0.to_owned()
         }
     }
-}
-
-#[test]
-fn rejected_documents_fail_and_accepted_documents_work() {
-    panic::set_hook(Box::new(|_| {}));
-    let mut wrong = String::new();
-    let mut failed = 0;
-    for case in FIXTURES.iter().flat_map(|folder| fixture::cases(Path::new(folder), Path::new(DOCUMENT))) {
-        let fails = match (&case.generator, case.breaks) {
-            (Some(generator), _) => generator == "fails",
-            (None, true) if case.rule.starts_with("progenitor-") => true,
-            // Fixtures of other rules say nothing about progenitor.
-            (None, true) => continue,
-            (None, false) => false,
-        };
-        let result = generate(&case.text);
-        if result.is_err() != fails {
-            let expected = if fails { "fail" } else { "work" };
-            wrong.push_str(&format!("\n{} should {expected}: {result:?}", case.name));
-        }
-        failed += usize::from(fails);
-    }
-    let _ = panic::take_hook();
-    assert!(wrong.is_empty(), "{wrong}");
-    assert!(failed >= 40, "only {failed} fixtures are expected to fail");
 }
 
 #[test]
 fn the_document_works() {
-    let text = std::fs::read_to_string(DOCUMENT).unwrap();
-    assert_eq!(generate(&text), Ok(()));
+    assert_eq!(named("/x-changed", json!(1)), "");
+}
+
+#[test]
+fn what_progenitor_cannot_process_is_named() {
+    let reference = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+    let body =
+        |schema| json!({ "content": { "application/json": { "schema": schema } }, "description": "A." });
+    let cookie = json!([{ "name": "session", "in": "cookie", "schema": { "type": "string" } }]);
+    let xml = json!({ "content": { "application/xml": { "schema": reference("NewBook") } } });
+    let both = json!({ "oneOf": [{ "type": "string" }], "anyOf": [{ "type": "integer" }] });
+    for (at, value, parts) in [
+        ("/paths/~1books/get/responses/409", body(reference("Book")), "`GET /books`"),
+        ("/paths/~1books/post/responses/202", body(reference("Error")), "`POST /books`"),
+        ("/paths/~1books/post/requestBody", xml, "`POST /books`"),
+        ("/paths/~1books/parameters", cookie, "`GET /books`, `POST /books`"),
+        ("/components/schemas/Shelf", json!({ "enum": [1, "a"] }), "schema `Shelf`"),
+        ("/components/schemas/Shelf", both, "schema `Shelf`"),
+    ] {
+        assert_eq!(named(at, value), parts, "{at}");
+    }
 }

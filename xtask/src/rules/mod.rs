@@ -2,13 +2,11 @@
 //!
 //! Each has a file in `fixtures/lint` with edits that trigger it and edits that do not.
 //!
-//! - [`progenitor`]: what the generator of the Rust client supports.
 //! - [`routes`]: which paths dropshot can route.
-//! - [`errors`]: the bodies of errors.
+//! - [`errors`]: the bodies and examples of errors.
 //! - [`prose`]: what descriptions mention exists.
 
 mod errors;
-mod progenitor;
 mod prose;
 pub(crate) mod routes;
 
@@ -19,15 +17,7 @@ static FIXTURES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/lint");
 
 /// The rules, with the function that checks them.
 pub static PROJECT: Project = Project {
-    checks: &[
-        (progenitor::responses::RULES, progenitor::responses::check),
-        (progenitor::requests::RULES, progenitor::requests::check),
-        (progenitor::RULES, progenitor::check),
-        (progenitor::schemas::RULES, progenitor::schemas::check),
-        (routes::RULES, routes::check),
-        (errors::RULES, errors::check),
-        (prose::RULES, prose::check),
-    ],
+    checks: &[(routes::RULES, routes::check), (errors::RULES, errors::check), (prose::RULES, prose::check)],
     fixture: |rule| FIXTURES.get_file(format!("{rule}.yaml"))?.contents_utf8(),
 };
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use document::{Entry, Node};
 
-// By its path, because the tests of the service use this file without the crate.
+// By its path, because the tests of `xtask` use this file too.
 #[path = "../../src/explanation/edits.rs"]
 mod edits;
 
@@ -28,8 +28,6 @@ pub(crate) struct Case {
     pub(crate) at: String,
     /// Other rules that the edits necessarily break.
     pub(crate) also: Vec<String>,
-    /// For `tests/generator`: `fails` or `works`, the expected result of the client generator, if given.
-    pub(crate) generator: Option<String>,
     /// The text of the edits in the fixture, for messages.
     pub(crate) name: String,
 }
@@ -62,7 +60,6 @@ fn case(rule: &str, breaks: bool, item: &Node, original: &str, name: String) -> 
     let mut code = None;
     let mut at = None;
     let mut also = Vec::new();
-    let mut generator = None;
     for entry in item.entries() {
         match entry.key.as_str() {
             "set" | "remove" | "rename" => text = edited(&text, entry, &name),
@@ -76,14 +73,13 @@ fn case(rule: &str, breaks: bool, item: &Node, original: &str, name: String) -> 
             "also" => {
                 also = entry.value.items().iter().map(|item| item.as_str().unwrap().to_owned()).collect();
             }
-            "generator" => generator = Some(entry.value.as_str().unwrap().to_owned()),
             other => panic!("{name}: `{other}` is not a key of a fixture"),
         }
     }
     assert_eq!(breaks, at.is_some(), "{name}: a case that breaks the rule, and no other, has `at`");
     assert!(text != base || code.is_some(), "{name}: it changes nothing");
     let at = at.unwrap_or_default();
-    Case { rule: rule.to_owned(), breaks, base, text, code, at, also, generator, name }
+    Case { rule: rule.to_owned(), breaks, base, text, code, at, also, name }
 }
 
 fn edited(text: &str, edit: &Entry, name: &str) -> String {
