@@ -15,7 +15,6 @@ pub mod licences;
 pub mod lsp;
 mod metadata;
 mod packages;
-pub mod pictures;
 mod process;
 pub mod release;
 pub mod rules;

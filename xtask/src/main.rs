@@ -13,9 +13,7 @@ use launcher::workspace::workspace;
 use launcher::{ci, fuzz, serve};
 use xtask::release::newest_release;
 use xtask::workspace::own_spec;
-use xtask::{
-    bench, check, dev, dist, faults, interop, licences, lsp, pictures, release, rules, scaffold, site,
-};
+use xtask::{bench, check, dev, dist, faults, interop, licences, lsp, release, rules, scaffold, site};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///
@@ -127,7 +125,7 @@ enum Command {
     Faults(faults::Options),
     /// Measure the speed of the service.
     ///
-    /// Needs wrk, and the server programs of PostgreSQL for the measurements on PostgreSQL. Instructions need valgrind.
+    /// Needs wrk or valgrind, and the server programs of PostgreSQL for the measurements on PostgreSQL.
     ///
     /// Exit status: 0, or 1 if a request takes more instructions than in the committed table, 2 if something cannot be
     /// measured.
@@ -137,10 +135,6 @@ enum Command {
     /// Needs npm with node (20 or newer), python3 with venv, Go, curl, chromium and neovim. Installs the rest into
     /// target/interop.
     Interop(interop::Options),
-    /// Make the pictures of the README in xtask/pictures.
-    ///
-    /// Needs what `cargo xtask interop docs` needs.
-    Pictures,
 }
 
 fn main() -> ExitCode {
@@ -173,7 +167,6 @@ fn main() -> ExitCode {
         Command::Faults(options) => faults::run(&options),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Interop(options) => interop::run(&options),
-        Command::Pictures => pictures::run(),
     };
     ExitCode::from(status.unwrap_or_else(|problem| {
         anstream::eprintln!("error: {problem}");

@@ -13,11 +13,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use launcher::process::{READY, cannot_be_run, signals};
+use launcher::process::cannot_be_run;
 use launcher::workspace::in_file;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use wait_timeout::ChildExt;
 
+/// The prefix of the line with the URL that a server prints when it is ready.
+const READY: &str = "ready: ";
 const READY_LIMIT: Duration = Duration::from_secs(120);
 
 /// The running process groups.
@@ -29,7 +33,8 @@ fn groups() -> MutexGuard<'static, Vec<Pid>> {
 
 /// Makes SIGINT and SIGTERM kill the running process groups and then this process.
 pub(crate) fn end_all_on_signals() -> Result<(), String> {
-    let mut signals = signals()?;
+    let signals = Signals::new([SIGINT, SIGTERM]);
+    let mut signals = signals.map_err(|error| format!("cannot register signal handlers: {error}"))?;
     thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             for group in groups().iter() {

@@ -101,27 +101,9 @@ impl Client {
     /// # Errors
     /// As [`Self::get`].
     pub async fn post(&mut self, target: &str, body: impl Into<Bytes>) -> Result<(StatusCode, Bytes), Error> {
-        self.send(self.json(target).body(Full::new(body.into()))?).await
-    }
-
-    /// Sends a POST request like [`Self::post`], with an idempotency key.
-    ///
-    /// # Errors
-    /// As [`Self::get`].
-    #[allow(dead_code, reason = "only the measurements use it")]
-    pub async fn post_once(
-        &mut self,
-        target: &str,
-        body: impl Into<Bytes>,
-        key: &str,
-    ) -> Result<(StatusCode, Bytes), Error> {
-        let request = self.json(target).header("idempotency-key", key);
-        self.send(request.body(Full::new(body.into()))?).await
-    }
-
-    fn json(&self, target: &str) -> http::request::Builder {
         let request = Request::post(self.uri(target)).header(AUTHORIZATION, format!("Bearer {}", self.key));
-        request.header(HOST, "animals").header("content-type", "application/json")
+        let request = request.header(HOST, "animals").header("content-type", "application/json");
+        self.send(request.body(Full::new(body.into()))?).await
     }
 
     /// HTTP/2 needs scheme and authority.

@@ -1,5 +1,4 @@
-//! Clients of the service: hostile ones, and good ones beside them. The tests and `cargo xtask bench
-//! connections` use them.
+//! Clients of the service: hostile ones, and good ones beside them.
 
 pub mod frames;
 pub mod good;

@@ -5,18 +5,7 @@ use std::io;
 use std::process::{Command, ExitStatus, Output};
 use std::time::Duration;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-
 use crate::workspace::workspace;
-
-/// The prefix of the line with the URL that a server prints when it is ready.
-pub const READY: &str = "ready: ";
-
-/// Registers handlers for SIGINT and SIGTERM. The signals are read from the returned value.
-pub fn signals() -> Result<Signals, String> {
-    Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("cannot register signal handlers: {error}"))
-}
 
 /// Returns a command that runs the same cargo as this process, in the root of the repository.
 pub fn cargo(arguments: &[&str]) -> Command {

@@ -1,27 +1,22 @@
 //! `cargo xtask serve`: runs the service with a development database and API key.
-//!
-//! The service runs in its own process group, so Ctrl-C reaches this process only. This process forwards the signal
-//! once; otherwise the service would receive it twice.
 
 use std::env;
 use std::fs::{self, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::process::{Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::SIGINT;
-
-use crate::process::{READY, cargo, output, signals, status};
+use crate::process::{cargo, output, status};
 use crate::workspace::{in_file, target};
 
 /// Build the service and run it with a development database and API key.
 ///
-/// Prints the URL of the documentation page, the key and a request when the service is ready. Database and key are
-/// kept in target/dev; delete that directory to start with an empty database. Ctrl-C stops the service.
+/// Prints the URL of the documentation page, the key and requests to paste; the service prints `ready` when it accepts
+/// them. Database and key are kept in target/dev; delete that directory to start with an empty database. Ctrl-C stops the
+/// service.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     /// The address to listen on; port 0 selects a free port.
@@ -32,42 +27,24 @@ pub struct Options {
     pub release: bool,
 }
 
-/// Builds the service and runs it until it exits. Returns its exit status.
+/// Builds the service, prints how to use it, and replaces this process by it. Returns only the reason why it cannot.
 ///
 /// # Errors
-/// Those of [`run_program`], and when the service does not build.
+/// When the service does not build, the database or its key cannot be created, or the address cannot be used.
 pub fn run(options: &Options) -> Result<u8, String> {
-    run_program(&build(options.release)?, &options.bind, &mut io::stdout())
-}
-
-/// Runs a compiled service with the development database in `dev` of its target directory. Writes to `output` what
-/// the service prints on standard output, and how to use the service.
-///
-/// # Errors
-/// When the database or its key cannot be created, or the service does not start.
-pub fn run_program(program: &Path, bind: &str, output: &mut dyn Write) -> Result<u8, String> {
-    let Development { database, key, .. } = Development::of(program)?;
-    let mut signals = signals()?;
-    let mut child = command(program, &[], bind, &database)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .map_err(in_file(program))?;
-    let pid = Pid::from_child(&child);
-    thread::spawn(move || {
-        for signal in signals.forever() {
-            let signal = if signal == SIGINT { Signal::INT } else { Signal::TERM };
-            // The service may have exited already.
-            let _ = kill_process(pid, signal);
-        }
-    });
-    let ready = announce(&mut child, &key, output);
-    let status = child.wait().map_err(|error| format!("cannot wait for the service: {error}"))?;
-    if !ready && !status.success() {
-        return Err("the service did not start, see above; if the port is in use, choose another with --bind 127.0.0.1:8081".to_owned());
-    }
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    let program = build(options.release)?;
+    let Development { database, key, .. } = Development::of(&program)?;
+    // The service binds it again.
+    let address = TcpListener::bind(&options.bind).and_then(|listener| listener.local_addr());
+    let address = address.map_err(|error| {
+        format!(
+            "cannot listen on {}: {error}; choose another address with --bind 127.0.0.1:8081",
+            options.bind
+        )
+    })?;
+    println!("{}", instructions(address, &key));
+    let mut service = command(&program, &[], &address.to_string(), &database);
+    Err(in_file(&program)(service.stdin(Stdio::null()).exec()))
 }
 
 /// The development database, in `dev` of the target directory of the service.
@@ -157,35 +134,16 @@ fn development_key(program: &Path, file: &Path, database: &str) -> Result<String
     Ok(key)
 }
 
-/// Writes the standard output of the service to `output`; replaces the line `ready: URL` by [`instructions`]. Returns
-/// whether there was such a line.
-fn announce(child: &mut Child, key: &str, output: &mut dyn Write) -> bool {
-    let Some(printed) = child.stdout.take() else { return false };
-    let mut ready = false;
-    for line in BufReader::new(printed).lines().map_while(Result::ok) {
-        let text = match line.strip_prefix(READY).filter(|_| !ready) {
-            Some(url) => {
-                ready = true;
-                instructions(url, key)
-            }
-            None => line,
-        };
-        // The service continues if standard output is closed.
-        let _ = writeln!(output, "{text}").and_then(|()| output.flush());
-    }
-    ready
-}
-
-/// Returns how to use a service at `url`, which ends with the base path `/v1`.
-fn instructions(url: &str, key: &str) -> String {
-    let origin = url.rsplit_once('/').map_or(url, |(origin, _)| origin);
+/// Returns how to use a service at an address.
+fn instructions(address: SocketAddr, key: &str) -> String {
+    let pets = format!("http://{address}/v1/pets");
     format!(
-        "\nAnimal Store is running. Ctrl-C stops it.\n\n  \
-         documentation  {origin}/docs\n  \
+        "\nAnimal Store starts. Ctrl-C stops it.\n\n  \
+         documentation  http://{address}/docs\n  \
          API key        {key}\n\n\
          Add an animal, then list all animals:\n\n  \
-         curl -i {url}/pets -H 'Authorization: Bearer {key}' \
+         curl -i {pets} -H 'Authorization: Bearer {key}' \
          -H 'Content-Type: application/json' -d '{{\"name\":\"Rex\",\"categoryId\":3}}'\n  \
-         curl -i {url}/pets -H 'Authorization: Bearer {key}'\n"
+         curl -i {pets} -H 'Authorization: Bearer {key}'\n"
     )
 }

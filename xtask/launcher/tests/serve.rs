@@ -1,12 +1,12 @@
 //! `cargo xtask serve` with a shell script in place of the service: the key that it creates and keeps, and its output.
 
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
+use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use launcher::serve::run_program;
 use tempfile::TempDir;
 
 /// A process that another test starts while a script is open for writing inherits the open file; running the script
@@ -16,80 +16,109 @@ fn one_at_a_time() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Creates a script with the command line of the service in a target directory.
-fn stand_in(target: &TempDir, serve: &str) -> PathBuf {
-    let directory = target.path().join("debug");
-    fs::create_dir(&directory).unwrap();
-    let program = directory.join("animal-store");
-    let script = format!(
-        "#!/bin/sh\n\
-         case \"$1\" in\n\
-         key) database=${{5#sqlite:}}; echo made >> \"$database\"; echo \"ask_$(wc -l < \"$database\" | tr -d ' ')\" ;;\n\
-         serve) {serve} ;;\n\
-         esac\n"
-    );
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    program
-}
+/// A target directory with this program, and a script in place of the service.
+struct StandIn(TempDir);
 
-fn printed(program: &Path) -> String {
-    let mut output = Vec::new();
-    run_program(program, "127.0.0.1:1", &mut output).unwrap();
-    String::from_utf8(output).unwrap()
+impl StandIn {
+    /// Creates a script with the command line of the service. To serve, it runs `serve`.
+    fn new(serve: &str) -> Self {
+        let target = TempDir::new().unwrap();
+        let directory = target.path().join("debug");
+        fs::create_dir(&directory).unwrap();
+        fs::copy(env!("CARGO_BIN_EXE_launcher"), directory.join("launcher")).unwrap();
+        let program = directory.join("animal-store");
+        let script = format!(
+            "#!/bin/sh\n\
+             case \"$1\" in\n\
+             key) database=${{5#sqlite:}}; echo made >> \"$database\"; echo \"ask_$(wc -l < \"$database\" | tr -d ' ')\" ;;\n\
+             serve) {serve} ;;\n\
+             esac\n"
+        );
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        Self(target)
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.0.path().join(path)
+    }
+
+    /// Runs `cargo xtask serve`, in which the build succeeds and does nothing.
+    fn serve(&self, bind: &str) -> Output {
+        let mut serve = Command::new(self.path("debug/launcher"));
+        serve.args(["serve", "--bind", bind]).env("CARGO", "true").output().unwrap()
+    }
+
+    /// Returns what it printed, with the free port replaced by `PORT`.
+    fn printed(&self) -> String {
+        let output = self.serve("127.0.0.1:0");
+        assert!(output.status.success(), "{output:?}");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let (_, rest) = printed.split_once("http://127.0.0.1:").unwrap();
+        let port = rest.split_once('/').unwrap().0.to_owned();
+        printed.replace(&port, "PORT")
+    }
 }
 
 #[test]
 fn one_key_is_created_for_each_database() {
     let _turn = one_at_a_time();
-    let target = TempDir::new().unwrap();
-    let program = stand_in(&target, "echo \"ready: http://$3/v1\"; echo more");
-    let first = printed(&program);
+    let target = StandIn::new("echo \"ready: http://$3/v1\"");
+    let first = target.printed();
     assert_eq!(
         first,
         "
-Animal Store is running. Ctrl-C stops it.
+Animal Store starts. Ctrl-C stops it.
 
-  documentation  http://127.0.0.1:1/docs
+  documentation  http://127.0.0.1:PORT/docs
   API key        ask_1
 
 Add an animal, then list all animals:
 
-  curl -i http://127.0.0.1:1/v1/pets -H 'Authorization: Bearer ask_1' -H 'Content-Type: application/json' \
+  curl -i http://127.0.0.1:PORT/v1/pets -H 'Authorization: Bearer ask_1' -H 'Content-Type: application/json' \
 -d '{\"name\":\"Rex\",\"categoryId\":3}'
-  curl -i http://127.0.0.1:1/v1/pets -H 'Authorization: Bearer ask_1'
+  curl -i http://127.0.0.1:PORT/v1/pets -H 'Authorization: Bearer ask_1'
 
-more
+ready: http://127.0.0.1:PORT/v1
 "
     );
-    let key = target.path().join("dev/key");
+    let key = target.path("dev/key");
     assert_eq!(fs::read_to_string(&key).unwrap(), "ask_1\n");
     assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
-    assert_eq!(printed(&program), first);
+    assert_eq!(target.printed(), first);
 
     // A missing key file or a missing database leads to a new key.
     fs::remove_file(&key).unwrap();
-    assert!(printed(&program).contains("API key        ask_2\n"));
-    fs::remove_file(target.path().join("dev/animals.db")).unwrap();
-    assert!(printed(&program).contains("API key        ask_1\n"));
+    assert!(target.printed().contains("API key        ask_2\n"));
+    fs::remove_file(target.path("dev/animals.db")).unwrap();
+    assert!(target.printed().contains("API key        ask_1\n"));
 }
 
 #[test]
-fn a_service_that_does_not_start_is_an_error() {
+fn the_exit_status_is_that_of_the_service() {
     let _turn = one_at_a_time();
-    let target = TempDir::new().unwrap();
-    let program = stand_in(&target, "echo 'error: taken' >&2; exit 1");
-    let problem = run_program(&program, "127.0.0.1:1", &mut Vec::new()).unwrap_err();
-    assert!(problem.contains("did not start"), "{problem}");
+    let target = StandIn::new("echo 'error: taken' >&2; exit 7");
+    let output = target.serve("127.0.0.1:0");
+    assert_eq!((output.status.code(), &*output.stderr), (Some(7), &b"error: taken\n"[..]));
+}
+
+#[test]
+fn an_address_that_is_in_use_is_an_error() {
+    let _turn = one_at_a_time();
+    let target = StandIn::new("true");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let output = target.serve(&listener.local_addr().unwrap().to_string());
+    let problem = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]));
+    assert!(problem.contains("cannot listen on 127.0.0.1:") && problem.contains("--bind"), "{problem}");
 }
 
 #[test]
 fn a_key_that_cannot_be_created_is_an_error() {
     let _turn = one_at_a_time();
-    let target = TempDir::new().unwrap();
-    let program = stand_in(&target, "true");
-    fs::write(&program, "#!/bin/sh\nexit 1\n").unwrap();
-    let problem = run_program(&program, "127.0.0.1:1", &mut Vec::new()).unwrap_err();
+    let target = StandIn::new("true");
+    fs::write(target.path("debug/animal-store"), "#!/bin/sh\nexit 1\n").unwrap();
+    let problem = String::from_utf8(target.serve("127.0.0.1:0").stderr).unwrap();
     assert!(problem.contains("cannot create the API key `development`"), "{problem}");
 }
 

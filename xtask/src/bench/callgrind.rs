@@ -8,12 +8,6 @@ use std::process::Command;
 use launcher::process::output;
 use launcher::workspace::in_file;
 
-/// Fails if valgrind is not installed.
-pub(super) fn available() -> Result<(), String> {
-    let installed = output(Command::new("valgrind").arg("--version")).map(drop);
-    installed.map_err(|error| format!("{error}; on Debian: apt-get install valgrind"))
-}
-
 /// Returns the program with its arguments that starts a server whose instructions are counted.
 pub(super) fn launcher(directory: &Path) -> Vec<String> {
     let files = format!("--callgrind-out-file={}", directory.join("callgrind.%p").display());

@@ -9,10 +9,9 @@ use launcher::workspace::{in_file, workspace};
 
 use super::Plan;
 use super::callgrind;
-use super::load::Request;
-use super::requests::Clients;
+use super::requests::{Clients, Request};
 use super::seed::Postgres;
-use super::server::{Programs, Server};
+use super::server::{self, Server};
 use super::table::{grouped, median, table};
 
 /// The number of animals at the start.
@@ -31,15 +30,11 @@ pub type Table = BTreeMap<String, f64>;
 
 /// Measures each request to each server and prints the table. Returns the exit status: 1 if a figure became worse.
 pub(super) fn run(plan: &Plan<'_>) -> Result<u8, String> {
-    callgrind::available()?;
-    let programs = Programs::build()?;
-    let launcher = callgrind::launcher(&plan.directory);
     let mut rows = Vec::new();
     let postgres = Postgres::start()?;
-    for contender in programs.contenders(ANIMALS, postgres.as_ref(), plan)? {
-        let server = contender.start(&launcher)?;
-        for (what, request) in Request::of(&server, ANIMALS) {
-            rows.push((format!("{}, {what}", contender.name), count(plan, &server, &request)?));
+    for server in server::start(plan, ANIMALS, postgres.as_ref(), &callgrind::launcher(&plan.directory))? {
+        for (what, request) in server.requests() {
+            rows.push((format!("{}, {what}", server.name), count(plan, &server, *request)?));
         }
     }
     let cells = |(row, instructions): &(String, f64)| vec![row.clone(), grouped(*instructions)];
@@ -48,8 +43,8 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<u8, String> {
 }
 
 /// Counts the instructions that one request costs a server: the median of the rounds.
-pub(super) fn count(plan: &Plan<'_>, server: &Server<'_>, request: &Request) -> Result<f64, String> {
-    let mut clients = Clients::connect(server)?;
+fn count(plan: &Plan<'_>, server: &Server, request: Request) -> Result<f64, String> {
+    let mut clients = Clients::connect(server, ANIMALS)?;
     clients.send(request, WARM_UP)?;
     let mut rounds = Vec::new();
     for _ in 0..plan.options.rounds {

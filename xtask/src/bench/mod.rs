@@ -5,13 +5,7 @@
 //! them; ratios are therefore more stable than absolute times.
 
 pub mod callgrind;
-#[path = "../../../tests/connections/clients/mod.rs"]
-#[allow(dead_code, missing_docs, unreachable_pub)] // The tests use the rest.
-mod clients;
-mod connections;
 pub mod instructions;
-mod load;
-mod peers;
 mod requests;
 pub(crate) mod seed;
 mod server;
@@ -20,8 +14,10 @@ pub mod table;
 
 use std::env;
 use std::path::PathBuf;
+use std::process::Command;
 
 use clap::ValueEnum;
+use launcher::process::output;
 use launcher::workspace::target;
 
 use crate::process;
@@ -32,12 +28,8 @@ use crate::workspace::empty_directory;
 pub enum Part {
     /// Requests per second, compared with a bare hyper and a bare dropshot server.
     Service,
-    /// Instructions per request, compared with a committed table. Does not need wrk.
+    /// Instructions per request, compared with a committed table.
     Instructions,
-    /// Requests per second, CPU time and instructions, compared with servers of other frameworks. Needs npm and Python.
-    Peers,
-    /// What hostile connections cost: memory, and the response times of other clients.
-    Connections,
 }
 
 /// The options of `cargo xtask bench`.
@@ -45,7 +37,7 @@ pub enum Part {
 pub struct Arguments {
     /// The parts to measure [default: all].
     pub parts: Vec<Part>,
-    /// The number of rounds; `connections` has one.
+    /// The number of rounds.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: u32,
     /// The duration of each measurement.
@@ -73,11 +65,13 @@ pub fn run(options: &Arguments) -> Result<u8, String> {
     let mut status = 0;
     for part in if options.parts.is_empty() { all } else { &options.parts } {
         empty_directory(&plan.directory)?;
+        let needed = if *part == Part::Service { "wrk" } else { "valgrind" };
+        // wrk exits with 1 even if it prints its version.
+        let installed = output(Command::new(needed).arg("--version"));
+        installed.map_err(|error| format!("{error}; on Debian: apt-get install {needed}"))?;
         match part {
             Part::Service => service::run(&plan)?,
             Part::Instructions => status = instructions::run(&plan)?,
-            Part::Peers => peers::run(&plan)?,
-            Part::Connections => connections::run(&plan)?,
         }
     }
     Ok(status)

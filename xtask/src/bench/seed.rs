@@ -52,11 +52,6 @@ impl Postgres {
         self.cluster.url(&name)
     }
 
-    /// Returns the identifier of the first process of the server.
-    pub(super) fn postmaster(&self) -> Result<u32, String> {
-        self.cluster.postmaster().parse().map_err(|error| format!("postmaster.pid: {error}"))
-    }
-
     /// Adds animals as [`sqlite`] does.
     pub(super) fn fill(&self, url: &str, count: u64) -> Result<(), String> {
         let name = url.rsplit('/').next().and_then(|last| last.split('?').next()).unwrap_or_default();

@@ -1,115 +1,67 @@
-//! Starts the measured servers, each as a separate process of an optimised build.
+//! Starts the measured servers, each a process of an optimised build.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
 use launcher::process::{cargo, status};
-use launcher::serve::{self, create_key, launched};
+use launcher::serve::{self, command, create_key, launched};
 use launcher::workspace::in_file;
 
 use super::Plan;
+use super::requests::{OPERATIONS, Request};
 use super::seed::{self, Postgres};
 use crate::process::Running;
 
-/// The built servers: the path of the service. The bare servers are in the same directory.
-pub(super) struct Programs(PathBuf);
-
-/// A server that is measured.
-pub(super) struct Contender {
-    pub(super) name: &'static str,
-    /// The program with its arguments.
-    command: Vec<PathBuf>,
-    /// An API key of its database; `None` for a server without logic.
-    key: Option<String>,
-    /// The first process of PostgreSQL, if its database is there.
-    postmaster: Option<u32>,
-    log: PathBuf,
-}
-
-impl Programs {
-    pub(super) fn build() -> Result<Self, String> {
-        println!("bench: building the service and the bare servers, optimised");
-        let service = serve::build(true)?;
-        if !status(&mut cargo(&["build", "--quiet", "--release", "--package", "bare"]))?.success() {
-            return Err("the bare servers do not build; see the errors above".to_owned());
-        }
-        Ok(Self(service))
-    }
-
-    /// Returns the servers without logic, and the service on SQLite and, if there is a server, on PostgreSQL.
-    pub(super) fn contenders(
-        &self,
-        animals: u64,
-        postgres: Option<&Postgres>,
-        plan: &Plan<'_>,
-    ) -> Result<Vec<Contender>, String> {
-        let bare = |name| {
-            let (command, log) = (vec![self.0.with_file_name(name)], plan.directory.join(name));
-            Contender { name, command, key: None, postmaster: None, log }
-        };
-        let mut contenders = vec![bare("bare-hyper"), bare("bare-dropshot")];
-        contenders.push(self.contender("on SQLite", None, None, animals, plan)?);
-        if postgres.is_some() {
-            contenders.push(self.contender("on PostgreSQL", None, postgres, animals, plan)?);
-        }
-        Ok(contenders)
-    }
-
-    /// Returns a server with a database of its own, on PostgreSQL if a server is given: the service with default
-    /// settings, or another program with its arguments, before the place of the database. `name` is unique.
-    pub(super) fn contender(
-        &self,
-        name: &'static str,
-        other: Option<Vec<PathBuf>>,
-        postgres: Option<&Postgres>,
-        animals: u64,
-        plan: &Plan<'_>,
-    ) -> Result<Contender, String> {
-        let log = plan.directory.join(format!("{name}.log"));
-        let file = log.with_extension("db");
-        let url = postgres.map_or_else(|| format!("sqlite:{}", file.display()), Postgres::database);
-        let key = Some(create_key(&self.0, "xtask", &url)?);
-        match postgres {
-            None => seed::sqlite(&file, animals)?,
-            Some(postgres) => postgres.fill(&url, animals)?,
-        }
-        let command = match other {
-            Some(other) => [other, vec![url.trim_start_matches("sqlite:").into()]].concat(),
-            None => {
-                let arguments = ["serve", "--bind", "127.0.0.1:0", "--database", &url].map(PathBuf::from);
-                [vec![self.0.clone()], arguments.into()].concat()
-            }
-        };
-        Ok(Contender { name, command, key, postmaster: postgres.map(Postgres::postmaster).transpose()?, log })
-    }
-}
-
-impl Contender {
-    /// Starts the server. `launcher` is a program with its arguments that starts it, or empty.
-    pub(super) fn start(&self, launcher: &[String]) -> Result<Server<'_>, String> {
-        let mut command = launched(&self.command[0], launcher);
-        let (running, url) = Running::serve(command.args(&self.command[1..]), &self.log)?;
-        Ok(Server { contender: self, address: url.trim_end_matches("/v1").to_owned(), running })
-    }
-}
-
 /// A running server; ended when dropped.
-pub(super) struct Server<'c> {
-    contender: &'c Contender,
+pub(super) struct Server {
+    pub(super) name: &'static str,
     /// Scheme, host and port.
-    pub(super) address: String,
+    pub(super) url: String,
+    /// An API key; `None` for a server without logic.
+    pub(super) key: Option<String>,
     running: Running,
 }
 
-impl Server<'_> {
-    pub(super) fn name(&self) -> &'static str {
-        self.contender.name
+/// Builds and starts two servers without logic, and the service with default settings on SQLite and, if a server is given,
+/// on PostgreSQL. Each database has this many animals. `launcher` is a program with its arguments that starts each, or
+/// empty.
+pub(super) fn start(
+    plan: &Plan<'_>,
+    animals: u64,
+    postgres: Option<&Postgres>,
+    launcher: &[String],
+) -> Result<Vec<Server>, String> {
+    println!("bench: building the service and the bare servers, optimised");
+    let service = serve::build(true)?;
+    if !status(&mut cargo(&["build", "--quiet", "--release", "--package", "bare"]))?.success() {
+        return Err("the bare servers do not build; see the errors above".to_owned());
     }
+    let bare = |name| {
+        let mut bare = launched(&service.with_file_name(name), launcher);
+        let (running, url) = Running::serve(&mut bare, &plan.directory.join(name))?;
+        Ok::<_, String>(Server { name, url, key: None, running })
+    };
+    let of = |name, database: &str, fill: &dyn Fn() -> Result<(), String>| {
+        let key = create_key(&service, "xtask", database)?;
+        fill()?;
+        let mut command = command(&service, launcher, "127.0.0.1:0", database);
+        let (running, url) = Running::serve(&mut command, &plan.directory.join(name))?;
+        Ok::<_, String>(Server { name, url: url.trim_end_matches("/v1").to_owned(), key: Some(key), running })
+    };
+    let file = plan.directory.join("animals.db");
+    let sqlite = of("on SQLite", &format!("sqlite:{}", file.display()), &|| seed::sqlite(&file, animals))?;
+    let mut servers = vec![bare("bare-hyper")?, bare("bare-dropshot")?, sqlite];
+    if let Some(postgres) = postgres {
+        let url = postgres.database();
+        servers.push(of("on PostgreSQL", &url, &|| postgres.fill(&url, animals))?);
+    }
+    Ok(servers)
+}
 
-    /// The API key, if the server requires one.
-    pub(super) fn key(&self) -> Option<&str> {
-        self.contender.key.as_deref()
+impl Server {
+    /// The requests that are measured, with their names in the tables.
+    pub(super) fn requests(&self) -> &'static [(&'static str, Request)] {
+        if self.key.is_some() { &OPERATIONS } else { &[("hello", Request::Hello)] }
     }
 
     /// The process identifier.
@@ -117,51 +69,13 @@ impl Server<'_> {
         self.running.id()
     }
 
-    /// Returns the CPU time of the server's processes so far, in user and kernel mode.
-    pub(super) fn processor_time(&self) -> Result<Duration, String> {
-        let group = u64::from(self.running.id());
-        processor_time(|_, fields| fields.get(2) == Some(&group))
+    /// Returns the CPU time of the server so far in seconds, in user and kernel mode.
+    pub(super) fn processor_time(&self) -> Result<f64, String> {
+        let file = PathBuf::from(format!("/proc/{}/stat", self.id()));
+        let stat = fs::read_to_string(&file).map_err(in_file(&file))?;
+        // The 12th and the 13th field after the name in parentheses: proc_pid_stat(5).
+        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
+        let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
+        Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
     }
-
-    /// Returns the CPU time of the processes of PostgreSQL so far; zero if the database is not there.
-    pub(super) fn database_time(&self) -> Result<Duration, String> {
-        let Some(postmaster) = self.contender.postmaster else { return Ok(Duration::ZERO) };
-        // Each of its processes has a session of its own.
-        processor_time(|id, fields| id == postmaster || fields.get(1) == Some(&u64::from(postmaster)))
-    }
-}
-
-/// Returns the CPU time so far, in user and kernel mode, of the processes that `is_counted` chooses by identifier and
-/// fields, and of the ended ones that these have waited for.
-fn processor_time(is_counted: impl Fn(u32, &[u64]) -> bool) -> Result<Duration, String> {
-    let entries = fs::read_dir("/proc").map_err(in_file(Path::new("/proc")))?;
-    let mut ticks = 0;
-    for id in entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()) {
-        // Processes may end meanwhile.
-        if let Ok(fields) = stat(id)
-            && is_counted(id, &fields)
-        {
-            // The fields from the 12th to the 15th after the name.
-            ticks += fields.iter().skip(11).take(4).sum::<u64>();
-        }
-    }
-    Ok(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
-}
-
-/// Returns the fields of `/proc/PID/stat` after the name in parentheses; 0 for those that are not positive numbers:
-/// proc_pid_stat(5).
-fn stat(process: u32) -> Result<Vec<u64>, String> {
-    let file = PathBuf::from(format!("/proc/{process}/stat"));
-    let stat = fs::read_to_string(&file).map_err(in_file(&file))?;
-    let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace()).into_iter().flatten();
-    Ok(fields.map(|field| field.parse().unwrap_or(0)).collect())
-}
-
-/// Returns a figure of the memory of a process in MiB: `VmRSS` is the resident memory, `VmHWM` its maximum.
-pub(super) fn memory(process: u32, name: &str) -> Result<f64, String> {
-    let file = PathBuf::from(format!("/proc/{process}/status"));
-    let status = fs::read_to_string(&file).map_err(in_file(&file))?;
-    let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-    let kib = value.and_then(|value| value.trim().trim_end_matches(" kB").parse::<f64>().ok());
-    kib.map(|kib| kib / 1024.0).ok_or_else(|| format!("{}: no {name}", file.display()))
 }

@@ -8,20 +8,11 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::process::{cannot_be_run, cargo, output};
 
-/// What was compiled.
-#[derive(Debug, Default)]
-pub(super) struct Built {
-    /// The executables of tests, in the order of package and name.
-    pub(super) tests: BTreeSet<Executable>,
-    /// All other executables.
-    programs: BTreeSet<Executable>,
-}
-
-/// An executable of a package.
+/// The executable of tests.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Executable {
     /// The directory with the package's `Cargo.toml`.
@@ -32,34 +23,6 @@ pub(super) struct Executable {
     pub(super) kind: String,
     /// The path of the file.
     pub(super) file: PathBuf,
-}
-
-/// A message of cargo (The Cargo Book, External tools, JSON messages).
-#[derive(Deserialize)]
-#[serde(tag = "reason")]
-enum Message {
-    #[serde(rename = "compiler-message")]
-    Diagnostic { message: Text },
-    #[serde(rename = "compiler-artifact")]
-    Artifact { manifest_path: PathBuf, target: Target, profile: Profile, executable: Option<PathBuf> },
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
-struct Text {
-    rendered: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    name: String,
-    kind: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Profile {
-    test: bool,
 }
 
 /// Makes clippy the compiler of the packages of this workspace.
@@ -77,88 +40,76 @@ pub fn with_clippy(mut command: Command) -> Result<Command, String> {
     Ok(command)
 }
 
-/// Compiles everything. Prints the errors and warnings; `None` if there was one.
+/// Compiles everything. Prints the errors and warnings; `None` if there was one. Returns the executables of tests in the
+/// order of package and name.
 ///
 /// # Errors
 /// A message, if clippy is missing or cargo's output cannot be read.
-pub(super) fn build() -> Result<Option<Built>, String> {
+pub(super) fn build() -> Result<Option<BTreeSet<Executable>>, String> {
     let format = "--message-format=json,json-diagnostic-rendered-ansi";
     let mut command = with_clippy(cargo(&["test", "--workspace", "--no-run", format]))?;
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(cannot_be_run(&command))?;
-    let mut built = Built::default();
-    let mut printed = BTreeSet::new();
+    let (mut tests, mut printed) = (BTreeSet::new(), BTreeSet::new());
     for line in child.stdout.take().into_iter().flat_map(|it| BufReader::new(it).lines()) {
         let line = line.map_err(|error| format!("cannot read cargo's output: {error}"))?;
-        if let Some(text) = built.add(&line)?
-            // Most warnings of a library come twice, because it is compiled once more for its own tests.
-            && printed.insert(text.clone())
+        let message: Value = serde_json::from_str(&line)
+            .map_err(|error| format!("cannot read cargo's output: {error}: {line}"))?;
+        tests.extend(executable(&message));
+        // Most warnings of a library come twice, because it is compiled once more for its own tests.
+        if let Some(text) = message["message"]["rendered"].as_str()
+            && printed.insert(text.to_owned())
         {
             anstream::eprint!("{text}");
         }
     }
     let status = child.wait().map_err(|error| format!("cannot wait for cargo: {error}"))?;
-    Ok((status.success() && printed.is_empty()).then_some(built))
+    Ok((status.success() && printed.is_empty()).then_some(tests))
 }
 
-impl Built {
-    /// Adds what a line of cargo's output says. Returns the text of an error or a warning.
-    fn add(&mut self, line: &str) -> Result<Option<String>, String> {
-        let message = serde_json::from_str(line);
-        match message.map_err(|error| format!("cannot read cargo's output: {error}: {line}"))? {
-            Message::Diagnostic { message } => return Ok(message.rendered),
-            Message::Artifact { manifest_path, target, profile, executable: Some(file) } => {
-                let package = manifest_path.parent().unwrap_or(Path::new("")).to_owned();
-                let kind = target.kind.into_iter().next().unwrap_or_default();
-                let executable = Executable { package, name: target.name, kind, file };
-                let set = if profile.test { &mut self.tests } else { &mut self.programs };
-                set.insert(executable);
-            }
-            Message::Artifact { .. } | Message::Other => {}
-        }
-        Ok(None)
-    }
-
-    /// Returns the path of a program.
-    ///
-    /// # Errors
-    /// A message, if cargo built no program of that name.
-    pub(super) fn program(&self, name: &str) -> Result<&Path, String> {
-        let found = self.programs.iter().find(|program| program.name == name && program.kind == "bin");
-        found.map(|program| program.file.as_path()).ok_or_else(|| format!("cargo built no program `{name}`"))
-    }
+/// Returns the executable of tests that a message of cargo names (The Cargo Book, External tools, JSON messages).
+fn executable(message: &Value) -> Option<Executable> {
+    let text = |pointer| message.pointer(pointer).and_then(Value::as_str);
+    let file = text("/executable").filter(|_| message["profile"]["test"] == true)?;
+    Some(Executable {
+        package: Path::new(text("/manifest_path")?).parent()?.to_owned(),
+        name: text("/target/name")?.to_owned(),
+        kind: text("/target/kind/0")?.to_owned(),
+        file: file.into(),
+    })
 }
 
 #[cfg(test)]
 mod unit {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn messages_of_cargo_are_executables_and_warnings() {
-        let artifact = |name: &str, kind: &str, test: bool, file: &str| {
-            format!(
-                r#"{{"reason":"compiler-artifact","manifest_path":"/a/Cargo.toml","fresh":true,"profile":{{"test":{test}}},
-                    "target":{{"name":"{name}","kind":["{kind}"]}},"executable":{file}}}"#
-            )
+    fn messages_of_cargo_name_the_executables_of_tests() {
+        let artifact = |name: &str, kind: &str, test: bool, file: Option<&str>| {
+            json!({
+                "reason": "compiler-artifact", "manifest_path": "/a/Cargo.toml", "fresh": true,
+                "profile": { "test": test }, "target": { "name": name, "kind": [kind] }, "executable": file,
+            })
         };
-        let mut built = Built::default();
-        for line in [
-            artifact("http", "test", true, "\"/t/http\""),
-            artifact("xtask", "bin", true, "\"/t/tests-of-xtask\""),
-            artifact("xtask", "bin", false, "\"/t/xtask\""),
-            artifact("xtask", "lib", false, "null"),
-            r#"{"reason":"build-script-executed","out_dir":"/t"}"#.to_owned(),
-            r#"{"reason":"build-finished","success":true}"#.to_owned(),
-        ] {
-            assert_eq!(built.add(&line), Ok(None));
-        }
-        let files: Vec<_> = built.tests.iter().map(|test| test.file.to_str().unwrap()).collect();
-        assert_eq!(files, ["/t/http", "/t/tests-of-xtask"]);
-        assert_eq!(built.program("xtask"), Ok(Path::new("/t/xtask")));
-        assert!(built.program("http").is_err());
-
-        let warning =
-            r#"{"reason":"compiler-message","message":{"level":"warning","rendered":"warning: unused"}}"#;
-        assert_eq!(built.add(warning), Ok(Some("warning: unused".to_owned())));
-        assert!(built.add("error: no JSON").is_err());
+        let messages = [
+            artifact("http", "test", true, Some("/t/http")),
+            artifact("xtask", "bin", true, Some("/t/tests-of-xtask")),
+            artifact("xtask", "bin", false, Some("/t/xtask")),
+            artifact("xtask", "lib", false, None),
+            json!({ "reason": "build-script-executed", "out_dir": "/t" }),
+            json!({ "reason": "build-finished", "success": true }),
+            json!({ "reason": "compiler-message", "message": { "rendered": "warning: unused" } }),
+        ];
+        let tests: Vec<_> = messages.iter().filter_map(executable).collect();
+        let executable = |name: &str, kind: &str, file: &str| Executable {
+            package: "/a".into(),
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            file: file.into(),
+        };
+        let expected =
+            [executable("http", "test", "/t/http"), executable("xtask", "bin", "/t/tests-of-xtask")];
+        assert_eq!(tests, expected);
     }
 }

@@ -26,19 +26,8 @@ const TOOLS: [(&str, &[&str]); 5] = [
 /// The other steps: formatting, clippy, tests, and fuzzing.
 const STEPS: usize = TOOLS.len() + 4;
 
-/// Why the steps ended early.
-enum Stop {
-    /// A step failed and has said why.
-    Failed,
-    /// A step could not be run.
-    Problem(String),
-}
-
-impl From<String> for Stop {
-    fn from(problem: String) -> Self {
-        Self::Problem(problem)
-    }
-}
+/// Why a step ended early: it failed and has said why, or a problem kept it from being run.
+type Stop = Option<String>;
 
 /// Runs the steps in order and stops at the first that fails. Returns the exit status.
 ///
@@ -51,8 +40,8 @@ pub fn run() -> Result<u8, String> {
             println!("ci: passed after {}", seconds(begin.elapsed()));
             Ok(0)
         }
-        Err(Stop::Failed) => Ok(1),
-        Err(Stop::Problem(problem)) => Err(problem),
+        Err(None) => Ok(1),
+        Err(Some(problem)) => Err(problem),
     }
 }
 
@@ -61,16 +50,17 @@ fn run_steps() -> Result<(), Stop> {
     let formatting = ["fmt", "--all", "--check"];
     steps.run("formatting", &shown("cargo", &formatting), || succeeds(&mut cargo(&formatting)))?;
     let clippy = "cargo clippy --workspace --all-targets -- -D warnings";
-    let built = steps.run("clippy, and the builds of the tests", clippy, build::build)?;
-    let xtask = built.program("xtask")?;
+    let tests = steps.run("clippy, and the builds of the tests", clippy, build::build)?;
+    let this = env::current_exe().map_err(|error| format!("the target directory is unknown: {error}"))?;
+    let xtask = this.with_file_name("xtask");
     let is_github = env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
     for (name, arguments) in TOOLS {
         let arguments = formatted(arguments, is_github);
-        let mut tool = Command::new(xtask);
+        let mut tool = Command::new(&xtask);
         tool.args(&arguments).current_dir(workspace());
         steps.run(name, &shown("cargo xtask", &arguments), || succeeds(&mut tool))?;
     }
-    steps.run("tests", "cargo test --workspace", || tests::run(&built.tests))?;
+    steps.run("tests", "cargo test --workspace", || tests::run(&tests))?;
     steps.run(
         "fuzzing",
         "cargo xtask fuzz",
@@ -99,7 +89,7 @@ impl Steps {
             Some(_) => println!("{label} took {took}"),
             None => eprintln!("ci: {name} failed after {took}; to run it alone: {alone}"),
         }
-        result.ok_or(Stop::Failed)
+        result.ok_or(None)
     }
 }
 
