@@ -1,7 +1,6 @@
 //! The generator of the typed client: it processes the document of these tests, and names the parts of other documents that
 //! progenitor cannot process.
 
-#[path = "../../build/client.rs"]
 mod client;
 
 use std::fs;
