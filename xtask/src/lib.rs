@@ -19,6 +19,5 @@ mod process;
 pub mod release;
 pub mod rules;
 pub mod scaffold;
-mod service;
 pub mod site;
 pub mod workspace;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
-use launcher::process::output;
+use launcher::process::printed;
 use launcher::workspace::{in_file, workspace};
 
 /// The paths of the document and of the directory of its releases, relative to the root of the repository.
@@ -22,26 +22,15 @@ pub fn from_here(path: PathBuf) -> PathBuf {
     relative.unwrap_or(path)
 }
 
-/// Copies a directory with its content. The copies have the times of the files.
-pub(crate) fn copy_directory(from: &Path, to: &Path) -> Result<(), String> {
-    fs::create_dir_all(to).map_err(in_file(to))?;
-    let mut copy = Command::new("cp");
-    let copied = output(copy.arg("--archive").arg("--no-target-directory").args([from, to]))?;
-    match copied.status.success() {
-        true => Ok(()),
-        false => Err(String::from_utf8_lossy(&copied.stderr).trim().to_owned()),
-    }
+/// Copies a file, or a directory with its content. The copies have the times of the files.
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    printed(Command::new("cp").args(["--archive", "--no-target-directory"]).args([from, to])).map(drop)
 }
 
 /// Copies a file or a directory so that all users can read the copy.
 pub(crate) fn copy_for_all(from: &Path, to: &Path) -> Result<(), String> {
-    let mut copy = Command::new("sh");
-    let copied =
-        output(copy.args(["-c", "cp -R \"$1\" \"$2\" && chmod -R a+rX \"$2\"", "copy"]).args([from, to]))?;
-    match copied.status.success() {
-        true => Ok(()),
-        false => Err(format!("{}: {}", from.display(), String::from_utf8_lossy(&copied.stderr).trim())),
-    }
+    copy(from, to)?;
+    printed(Command::new("chmod").args(["-R", "a+rX"]).arg(to)).map(drop)
 }
 
 /// Creates an empty directory. Deletes the content of an existing one.

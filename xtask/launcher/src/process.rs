@@ -24,6 +24,19 @@ pub fn output(command: &mut Command) -> Result<Output, String> {
     command.output().map_err(cannot_be_run(command))
 }
 
+/// Runs a program and returns its standard output.
+///
+/// # Errors
+/// A message with what the program wrote on standard error, if it fails.
+pub fn printed(command: &mut Command) -> Result<String, String> {
+    let Output { status, stdout, stderr } = output(command)?;
+    if status.success() {
+        return Ok(String::from_utf8_lossy(&stdout).into_owned());
+    }
+    let program = command.get_program().to_string_lossy();
+    Err(format!("{program} failed ({status}): {}", String::from_utf8_lossy(&stderr).trim()))
+}
+
 /// Returns a function that adds the name of the program to an error.
 pub fn cannot_be_run(command: &Command) -> impl Fn(io::Error) -> String {
     let program = command.get_program().to_string_lossy().into_owned();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use launcher::process::output;
+use launcher::process::printed;
 use launcher::workspace::in_file;
 
 /// Returns the program with its arguments that starts a server whose instructions are counted.
@@ -21,11 +21,8 @@ pub(super) fn count(
     directory: &Path,
     work: impl FnOnce() -> Result<(), String>,
 ) -> Result<f64, String> {
-    let control = |command: &[&str]| {
-        let output = output(Command::new("vgdb").arg(format!("--pid={process}")).args(command))?;
-        let error = || format!("vgdb: {}", String::from_utf8_lossy(&output.stderr).trim());
-        output.status.success().then_some(()).ok_or_else(error)
-    };
+    let control =
+        |command: &[&str]| printed(Command::new("vgdb").arg(format!("--pid={process}")).args(command));
     control(&["instrumentation", "on"])?;
     control(&["zero"])?;
     work()?;

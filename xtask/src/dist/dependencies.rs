@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{Package, PackageId};
-use launcher::process::{cargo, output};
+use launcher::process::{cargo, printed};
 
 use super::TARGET;
 use crate::metadata::metadata;
@@ -46,11 +46,7 @@ pub(super) fn read() -> Result<Dependencies, String> {
 /// alone has those of the tests and of the other members of the workspace, too.
 fn linked() -> Result<BTreeSet<String>, String> {
     let mut tree = cargo(&["tree", "--locked", "--package", "animal-store", "--edges", "normal"]);
-    let output = output(tree.args(["--target", TARGET, "--prefix", "none", "--format", "{p}"]))?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
-    }
-    let tree = String::from_utf8_lossy(&output.stdout);
+    let tree = printed(tree.args(["--target", TARGET, "--prefix", "none", "--format", "{p}"]))?;
     let url = |line: &str| {
         let (name, rest) = line.split_once(" v")?;
         Some(purl(name, rest.split(' ').next()?))

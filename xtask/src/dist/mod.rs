@@ -16,7 +16,7 @@ use std::process::Command;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use launcher::process::{cargo, output, status};
+use launcher::process::{cargo, printed, status};
 use launcher::workspace::{in_file, workspace};
 
 use self::dependencies::purl;
@@ -50,7 +50,7 @@ const FILES: [(&str, &str); 6] = [
 pub fn run() -> Result<u8, String> {
     let program = build()?;
     let archive = make(&program, &workspace().join("target/dist"))?;
-    println!("{}: needs {}", from_here(archive).display(), needed(&program)?);
+    println!("{}", from_here(archive).display());
     Ok(0)
 }
 
@@ -98,19 +98,15 @@ pub fn make(program: &Path, directory: &Path) -> Result<PathBuf, String> {
         fs::set_permissions(&path, Permissions::from_mode(mode)).map_err(in_file(&path))?;
     }
     let archive = directory.join(format!("{name}.tar.gz"));
-    let tar = Command::new("tar")
-        .args(["--create", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=ustar"])
+    let mut tar = Command::new("tar");
+    tar.args(["--create", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=ustar"])
         .args([&format!("--mtime=@{released}"), "--mode=u=rwX,go=rX", "--use-compress-program=gzip -9n"])
         .arg("--file")
         .arg(&archive)
         .arg("--directory")
         .arg(directory)
-        .arg(&name)
-        .output();
-    let tar = tar.map_err(|error| format!("cannot run tar: {error}"))?;
-    if !tar.status.success() {
-        return Err(String::from_utf8_lossy(&tar.stderr).trim().to_owned());
-    }
+        .arg(&name);
+    printed(&mut tar)?;
     fs::remove_dir_all(&staged).map_err(in_file(&staged))?;
     let content = fs::read(&archive).map_err(in_file(&archive))?;
     let sums = directory.join("SHA256SUMS");
@@ -122,9 +118,7 @@ pub fn make(program: &Path, directory: &Path) -> Result<PathBuf, String> {
 fn files(program: &Path, manual: &Path) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let read = |path: &Path| fs::read(path).map_err(in_file(path));
     let printed = |arguments: &[&str]| {
-        let output = output(Command::new(program).args(arguments).env_clear())?;
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        output.status.success().then_some(output.stdout).ok_or(error)
+        printed(Command::new(program).args(arguments).env_clear()).map(String::into_bytes)
     };
     let mut files = BTreeMap::from([(PROGRAM.to_owned(), read(program)?)]);
     for (from, to) in FILES {
@@ -156,22 +150,6 @@ fn released(changelog: &str, version: &str) -> Option<i64> {
     let heading = changelog.lines().find_map(|line| line.strip_prefix(&format!("## {version} (")))?;
     let date: Date = heading.strip_suffix(')')?.parse().ok()?;
     Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
-}
-
-/// Returns the libraries that a program is linked to, and the version of the C library that it needs.
-fn needed(program: &Path) -> Result<String, String> {
-    let read = |option: &str| {
-        let output = output(Command::new("objdump").arg(option).arg(program))?;
-        Ok::<_, String>(String::from_utf8_lossy(&output.stdout).into_owned())
-    };
-    let (headers, symbols) = (read("-p")?, read("-T")?);
-    let libraries = headers.lines().filter_map(|line| line.trim().strip_prefix("NEEDED")).map(str::trim);
-    let versions = symbols.split("(GLIBC_").skip(1).filter_map(|rest| rest.split(')').next());
-    let newest = versions.max_by_key(|version| {
-        version.split('.').map(|part| part.parse::<u32>().unwrap_or_default()).collect::<Vec<_>>()
-    });
-    let libraries: Vec<&str> = libraries.collect();
-    Ok(format!("glibc {} or newer ({})", newest.unwrap_or("?"), libraries.join(", ")))
 }
 
 #[cfg(test)]

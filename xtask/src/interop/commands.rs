@@ -11,9 +11,8 @@ use std::sync::LazyLock;
 use launcher::workspace::{in_file, workspace};
 use regex::Regex;
 
-use super::Context;
 use super::front::Front;
-use crate::service::Service;
+use super::{Context, command_in};
 use crate::site;
 
 /// The page in the site.
@@ -46,14 +45,10 @@ pub(super) fn python(context: &Context) -> Result<String, String> {
 /// Runs the commands for Rust. The generator and the crates are compiled once, into the directory of the packages.
 pub(super) fn rust(context: &Context) -> Result<String, String> {
     let directory = context.directory.join("rust");
-    let mut shell = Command::new("sh");
+    let mut shell = command_in(&[directory.join("bin")], "sh", &directory);
     shell.env("CARGO_INSTALL_ROOT", &directory).env("CARGO_TARGET_DIR", directory.join("target"));
     // The generator compiles in a third of the time, and runs for a second.
     shell.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let path =
-        std::env::join_paths(std::iter::once(directory.join("bin")).chain(std::env::split_paths(&path)));
-    shell.envs(path.map(|path| ("PATH", path)));
     run(context, "Rust", Some("Cargo.lock"), shell)
 }
 
@@ -84,13 +79,13 @@ fn run(context: &Context, language: &str, lock: Option<&str>, mut shell: Command
         fs::copy(&pinned, directory.join(lock)).map_err(in_file(&pinned))?;
     }
     let mut front = None;
-    let printed = context.run_with_service(&format!("{name}-page"), |service| {
-        let origin = service.url.trim_end_matches("/v1");
+    let printed = context.run_with_service(&format!("{name}-page"), |url, key| {
+        let origin = url.trim_end_matches("/v1");
         let commands = commands_of(&page(origin)?, language)?;
-        add_animals(service)?;
+        add_animals(url, key)?;
         shell.args(["-exc", &commands]).current_dir(&directory);
         let front = front.insert(Front::start(origin)?).url();
-        shell.env("SITE", &front).env("URL", format!("{front}/v1")).env("KEY", &service.key);
+        shell.env("SITE", &front).env("URL", format!("{front}/v1")).env("KEY", key);
         Ok(shell)
     })?;
     if !front.is_some_and(|front| front.has_failed()) {
@@ -139,9 +134,9 @@ fn unescaped(text: &str) -> String {
 }
 
 /// Adds the animals that the examples list.
-fn add_animals(service: &Service) -> Result<(), String> {
+fn add_animals(url: &str, key: &str) -> Result<(), String> {
     let animals = (0..AVAILABLE).map(|number| (number, "available")).chain([(AVAILABLE, "sold")]);
-    let (url, key) = (format!("{}/pets", service.url), format!("Bearer {}", service.key));
+    let (url, key) = (format!("{url}/pets"), format!("Bearer {key}"));
     for (number, status) in animals {
         let animal =
             serde_json::json!({ "name": format!("Animal {number}"), "categoryId": 3, "status": status });

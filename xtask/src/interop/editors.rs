@@ -1,15 +1,14 @@
 //! The language server with Neovim, on a copy of frozen documents and sources, so that the session does not depend on the
 //! live document.
 
-use std::path::Path;
+use std::env;
 use std::process::Command;
-use std::{env, fs};
 
-use launcher::workspace::{in_file, workspace};
+use launcher::workspace::workspace;
 use serde_json::json;
 
 use super::Context;
-use crate::workspace::{copy_directory, empty_directory};
+use crate::workspace::{copy, empty_directory};
 
 /// The frozen document in the copy.
 const DESIGNED: &str = "openapi/library.yaml";
@@ -24,10 +23,15 @@ pub(super) fn run_all(context: &Context) -> Result<String, String> {
     let root = context.directory.join("editors");
     empty_directory(&root)?;
     let from = workspace();
-    copy(&from.join(DOCUMENT), &root.join(DESIGNED))?;
-    copy(&from.join(DOCUMENT), &root.join("openapi/released/1.0.0.yaml"))?;
-    copy(&from.join(CODE), &root.join("code.json"))?;
-    copy_directory(&from.join(SOURCES), &root.join("src"))?;
+    empty_directory(&root.join("openapi/released"))?;
+    for (source, to) in [
+        (DOCUMENT, DESIGNED),
+        (DOCUMENT, "openapi/released/1.0.0.yaml"),
+        (CODE, "code.json"),
+        (SOURCES, "src"),
+    ] {
+        copy(&from.join(source), &root.join(to))?;
+    }
     let program = env::current_exe().map_err(|error| format!("this program has no path: {error}"))?;
     let code = root.join("code.json");
     let server = json!([program, "lsp", "--root", root, "--spec", DESIGNED, "--code", code]);
@@ -37,9 +41,4 @@ pub(super) fn run_all(context: &Context) -> Result<String, String> {
     neovim.arg(format!("luafile {}", script.display())).env("SERVER", server.to_string());
     neovim.env("DOCUMENT", DESIGNED).env("PROJECT", &root);
     context.run("neovim", &mut neovim).map(|transcript| format!("\n{transcript}"))
-}
-
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    let copied = to.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::copy(from, to));
-    copied.map(drop).map_err(in_file(from))
 }

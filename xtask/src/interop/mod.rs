@@ -15,12 +15,12 @@ mod pages;
 pub mod postgres;
 pub mod schemathesis;
 pub mod scope;
-mod tools;
 mod validators;
 mod validity;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
@@ -29,10 +29,9 @@ use launcher::process::seconds;
 use launcher::workspace::{in_file, target, workspace};
 use launcher::{parallel, serve};
 
-use self::tools::Packages;
-use crate::process;
-use crate::service::Service;
-use crate::workspace::{SPEC, empty_directory};
+use crate::process::Running;
+use crate::workspace::{SPEC, copy, empty_directory};
+use crate::{packages, process};
 
 /// The time limit of each program.
 const LIMIT: Duration = Duration::from_secs(900);
@@ -72,6 +71,18 @@ pub enum Part {
     Workflow,
 }
 
+/// Packages that parts need, which are installed into a directory of `target/interop` with this name. Files in that of
+/// `tests/interop` pin their versions.
+#[derive(Clone, Copy, Debug)]
+enum Packages {
+    /// Node packages, which include Node itself on Linux.
+    Node,
+    /// The PostgreSQL servers, which are Node packages too.
+    Postgres,
+    /// Python packages, in a virtual environment.
+    Python,
+}
+
 /// A step. Returns its summary.
 type Step = fn(&Context) -> Result<String, String>;
 
@@ -98,15 +109,15 @@ impl Part {
 }
 
 /// What to run.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     /// The parts to run [default: all].
     pub parts: Vec<Part>,
     /// Run the parts that the changes since this revision of git concern.
     #[arg(long, value_name = "REVISION", conflicts_with = "parts")]
     pub since: Option<String>,
-    /// The major versions of PostgreSQL for the part `postgres`, such as `14,18` [default: all].
-    #[arg(long, value_name = "VERSIONS", value_delimiter = ',')]
+    /// The major versions of PostgreSQL for the part `postgres`, such as `14,18`.
+    #[arg(long, value_delimiter = ',', value_parser = postgres::VERSIONS, default_values = postgres::VERSIONS)]
     pub versions: Vec<String>,
 }
 
@@ -147,16 +158,17 @@ struct Context {
     directory: PathBuf,
     /// The OpenAPI document.
     document: PathBuf,
-    /// The major versions of PostgreSQL to test; empty for all.
+    /// The major versions of PostgreSQL to test.
     postgres: Vec<String>,
-    packages: tools::Installed,
+    /// The results of installations, by the number of [`Packages`].
+    installed: [OnceLock<Result<(), String>>; 3],
 }
 
 impl Context {
     fn of(program: PathBuf, postgres: &[String]) -> Result<Self, String> {
         let directory = target(&program)?.join("interop");
         let (document, postgres) = (workspace().join(SPEC), postgres.to_vec());
-        let context = Self { program, directory, document, postgres, packages: tools::Installed::default() };
+        let context = Self { program, directory, document, postgres, installed: Default::default() };
         let logs = context.logs();
         fs::create_dir_all(&logs).map_err(in_file(&logs))?;
         Ok(context)
@@ -165,7 +177,7 @@ impl Context {
     /// Runs a part and prints its duration. Returns whether it succeeded.
     fn run_part(&self, part: Part) -> bool {
         let (name, packages, work) = part.details();
-        let installed = packages.map_or(Ok(()), |packages| packages.install(self));
+        let installed = packages.map_or(Ok(()), |packages| self.install(packages));
         let begin = Instant::now();
         let result = installed.and_then(|()| work(self));
         let took = seconds(begin.elapsed());
@@ -174,6 +186,25 @@ impl Context {
             Err(problem) => eprintln!("{problem}\ninterop: {name} failed after {took}"),
         }
         result.is_ok()
+    }
+
+    /// Installs packages, once for all parts.
+    fn install(&self, wanted: Packages) -> Result<(), String> {
+        let install = || {
+            let begin = Instant::now();
+            let name = format!("{wanted:?}").to_lowercase();
+            // A copy, so that tools write nothing beside the sources.
+            let directory = self.directory.join(&name);
+            copy(&workspace().join("tests/interop").join(&name), &directory)?;
+            let is_new = match wanted {
+                Packages::Python => packages::python("python3", &directory)?,
+                Packages::Node | Packages::Postgres => packages::node(&directory)?,
+            };
+            let summary = if is_new { "installed" } else { "already installed" };
+            println!("interop: packages for {name} took {}: {summary}", seconds(begin.elapsed()));
+            Ok(())
+        };
+        self.installed[wanted as usize].get_or_init(install).clone()
     }
 
     /// The directory of the output of programs.
@@ -200,23 +231,26 @@ impl Context {
         process::run(name, command, &self.logs(), LIMIT)
     }
 
-    /// Runs a program like [`Context::run`], while a new service runs whose URL and key are in its environment.
+    /// Runs a program like [`Context::run`], while a new service runs whose URL and API key are in its environment.
+    /// `command` returns it for these two.
     fn run_with_service(
         &self,
         name: &str,
-        command: impl FnOnce(&Service) -> Result<Command, String>,
+        command: impl FnOnce(&str, &str) -> Result<Command, String>,
     ) -> Result<String, String> {
         let directory = self.directory.join("services").join(name);
         empty_directory(&directory)?;
         let database = format!("sqlite:{}", directory.join("animals.db").display());
         let log = directory.join("log");
-        let mut service = Service::start(&self.program, &database, &log)?;
-        let mut command = command(&service)?;
-        command.env("SERVICE_URL", &service.url).env("SERVICE_KEY", &service.key);
+        let key = serve::create_key(&self.program, "xtask", &database)?;
+        let mut service = serve::command(&self.program, &[], "127.0.0.1:0", &database);
+        let (mut service, url) = Running::serve(&mut service, &log)?;
+        let mut command = command(&url, &key)?;
+        command.env("SERVICE_URL", &url).env("SERVICE_KEY", &key);
         command.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1");
         let printed = self.run(name, &mut command)?;
-        service.running.terminate();
-        let status = service.running.end(LIMIT);
+        service.terminate();
+        let status = service.end(LIMIT);
         let logged = fs::read(&log).map_err(in_file(&log))?;
         let problem = match status {
             None => "did not exit after SIGTERM",

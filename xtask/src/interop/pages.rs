@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use launcher::process::output;
+use launcher::process::printed;
 use launcher::workspace::{in_file, workspace};
 use swagger_ui_redist::SwaggerUi;
 
@@ -19,13 +19,15 @@ pub(super) fn docs(context: &Context) -> Result<String, String> {
     fs::create_dir_all(&screenshots).map_err(in_file(&screenshots))?;
     empty_directory(&site)?;
     site::write(&site, &site::files(&workspace(), None)?)?;
-    let chromium = chromium()?;
+    let find = ["-c", "command -v chromium || command -v chromium-browser"];
+    let chromium = printed(Command::new("sh").args(find));
+    let chromium = chromium.map_err(|_| "chromium is missing; on Debian: apt-get install chromium")?;
     let mut summaries = Vec::new();
     for script in ["docs", "site"] {
         let mut browse = context.node("node");
-        browse.arg(format!("{script}.mjs")).env("CHROMIUM", &chromium);
+        browse.arg(format!("{script}.mjs")).env("CHROMIUM", chromium.trim());
         browse.env("SCREENSHOTS", &screenshots).env("SITE", &site);
-        summaries.push(context.run_with_service(script, |_| Ok(browse)).map(last_line)?);
+        summaries.push(context.run_with_service(script, |_, _| Ok(browse)).map(last_line)?);
     }
     Ok(format!("{}; screenshots in {}", summaries.join("; "), screenshots.display()))
 }
@@ -36,9 +38,9 @@ pub(super) fn feed(context: &Context) -> Result<String, String> {
     let file = context.directory.join("python/releases.atom");
     let content = site::files(&workspace(), Some(url))?.remove(path).unwrap_or_default();
     fs::write(&file, content).map_err(in_file(&file))?;
-    let printed = context.run_with_service("feed", |service| {
+    let printed = context.run_with_service("feed", |url_of_service, _| {
         let mut command = context.python("python");
-        command.arg("feed.py").arg(format!("{}/{path}", service.url.trim_end_matches("/v1")));
+        command.arg("feed.py").arg(format!("{}/{path}", url_of_service.trim_end_matches("/v1")));
         command.arg(&file).arg(format!("{url}/{path}"));
         Ok(command)
     });
@@ -58,18 +60,6 @@ fn same_viewer(context: &Context) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Returns the path of Chromium.
-fn chromium() -> Result<String, String> {
-    let found =
-        output(Command::new("sh").args(["-c", "command -v chromium || command -v chromium-browser"]))?;
-    let path = String::from_utf8_lossy(&found.stdout).trim().to_owned();
-    if path.is_empty() {
-        Err("chromium is missing; on Debian: apt-get install chromium".to_owned())
-    } else {
-        Ok(path)
-    }
 }
 
 /// Returns the last non-empty line of a text.

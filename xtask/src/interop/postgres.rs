@@ -13,30 +13,30 @@ use std::time::Instant;
 
 use launcher::ci::with_clippy;
 use launcher::parallel;
-use launcher::process::{cargo, output, seconds, status};
+use launcher::process::{cargo, output, printed, seconds, status};
 use launcher::workspace::{in_file, workspace};
 use regex::Regex;
-use serde_json::Value;
 use tempfile::TempDir;
 
 use super::Context;
 use crate::workspace::copy_for_all;
+
+/// The major versions that are supported. For each, `tests/interop/postgres` has a package.
+pub const VERSIONS: [&str; 5] = ["14", "15", "16", "17", "18"];
 
 /// The test binaries that start servers.
 const BINARIES: [&str; 3] = ["store", "http_postgres", "process"];
 
 /// Runs the tests on each version that `context` chooses.
 pub(super) fn run_all(context: &Context) -> Result<String, String> {
-    let pins = context.directory.join("postgres/package.json");
-    let pins = fs::read_to_string(&pins).map_err(in_file(&pins))?;
-    let versions = chosen(&pins, &context.postgres)?;
+    let versions = &context.postgres;
     // The tests themselves have a time limit. Compiled like this, cargo uses what `cargo xtask ci` has built.
     let mut build = with_clippy(cargo(&["test", "--quiet", "--workspace", "--no-run"]))?;
     if !status(build.args(BINARIES.iter().flat_map(|binary| ["--test", binary])))?.success() {
         return Err("the tests do not build, see above".to_owned());
     }
     let mut failed = Vec::new();
-    for version in &versions {
+    for version in versions {
         if let Err(problem) = test(context, version) {
             eprintln!("{problem}\ninterop: failed on PostgreSQL {version}");
             failed.push(version.as_str());
@@ -49,30 +49,12 @@ pub(super) fn run_all(context: &Context) -> Result<String, String> {
     Err(format!("tests failed on PostgreSQL {}; to run them again: {again}", failed.join(", ")))
 }
 
-/// Returns the major versions of the packages in `pins`, a `package.json`: the wanted ones, or all if none is wanted.
-///
-/// # Errors
-/// A message, if there is no package of a wanted version.
-pub fn chosen(pins: &str, wanted: &[String]) -> Result<Vec<String>, String> {
-    let pins: Value = serde_json::from_str(pins).map_err(|error| format!("package.json: {error}"))?;
-    let names = pins["devDependencies"].as_object().ok_or("package.json: expected devDependencies")?.keys();
-    let all: Vec<&str> = names.filter_map(|name| name.strip_prefix("postgres-")).collect();
-    match wanted.iter().find(|version| !all.contains(&version.as_str())) {
-        Some(unknown) => {
-            Err(format!("there is no package of PostgreSQL {unknown}; expected some of {}", all.join(", ")))
-        }
-        None if wanted.is_empty() => Ok(all.into_iter().map(str::to_owned).collect()),
-        None => Ok(wanted.to_vec()),
-    }
-}
-
 /// Runs the tests on one version.
 fn test(context: &Context, version: &str) -> Result<(), String> {
     let server = context.directory.join(format!("postgres/node_modules/postgres-{version}/native"));
     let (server, _copy) = reachable(&server)?;
     let programs = server.join("bin");
-    let printed = output(Command::new(programs.join("postgres")).arg("--version"))?;
-    let printed = String::from_utf8_lossy(&printed.stdout);
+    let printed = printed(Command::new(programs.join("postgres")).arg("--version"))?;
     let exact = printed.split_whitespace().last().unwrap_or_default();
     if exact.split('.').next() != Some(version) {
         return Err(format!("{}: expected version {version}, not `{exact}`", programs.display()));

@@ -17,12 +17,10 @@ const PHASES: [&str; 4] = ["examples", "coverage", "fuzzing", "stateful"];
 /// Runs Schemathesis.
 pub(super) fn run_all(context: &Context) -> Result<String, String> {
     let file = context.directory.join("logs/schemathesis.json");
-    context.run_with_service("schemathesis", |service| {
+    context.run_with_service("schemathesis", |url, _| {
         let mut command = context.python("st");
         command.args(["--config-file", "schemathesis.toml", "run"]).arg(&context.document);
-        command
-            .args(["--url", &service.url, "--no-color", "--report", "json", "--report-json-path"])
-            .arg(&file);
+        command.args(["--url", url, "--no-color", "--report", "json", "--report-json-path"]).arg(&file);
         command.env("PYTHONPATH", context.directory.join("python"));
         Ok(command)
     })?;

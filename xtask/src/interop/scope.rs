@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use clap::ValueEnum as _;
-use launcher::process::output;
+use launcher::process::printed;
 use launcher::workspace::workspace;
 
 use super::Part::{self, *};
@@ -45,11 +45,8 @@ pub(super) fn since(revision: &str) -> Result<Vec<Part>, String> {
     let mut git = Command::new("git");
     // Of a file that was moved, both places count.
     git.args(["diff", "--name-only", "--no-renames", "-z", "--end-of-options", revision, "--"]);
-    let found = output(git.current_dir(workspace()))?;
-    if !found.status.success() {
-        return Err(format!("--since {revision}: {}", String::from_utf8_lossy(&found.stderr).trim()));
-    }
-    let files = String::from_utf8_lossy(&found.stdout);
+    let files = printed(git.current_dir(workspace()));
+    let files = files.map_err(|error| format!("--since {revision}: {error}"))?;
     Ok(concerned(files.split_terminator('\0')))
 }
 

@@ -111,14 +111,10 @@ fn check(
 
 fn redocly(context: &Context, name: &str, document: &Path) -> Result<(), String> {
     let mut command = context.node("redocly");
-    command.args(["lint", "--extends", "recommended", "--format", "json"]).arg(document);
+    // The recommended rules, with warnings as errors.
+    command.args(["lint", "--extends", "recommended-strict"]).arg(document);
     command.env("REDOCLY_TELEMETRY", "off").env("REDOCLY_SUPPRESS_UPDATE_NOTICE", "true");
-    let report = context.run(name, &mut command)?;
-    // Redocly exits with 0 if it finds only warnings.
-    let report: Value =
-        serde_json::from_str(&report).map_err(|error| format!("{name}: {error}: {report}"))?;
-    let found = ["errors", "warnings", "ignored"].iter().any(|total| report["totals"][total] != 0);
-    if found { Err(format!("{:#}", report["problems"])) } else { Ok(()) }
+    context.run(name, &mut command).map(drop)
 }
 
 fn spectral(context: &Context, name: &str, document: &Path) -> Result<(), String> {

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::process::{cannot_be_run, cargo, output};
+use crate::process::{cannot_be_run, cargo, printed};
 
 /// The executable of tests.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,10 +32,8 @@ pub(super) struct Executable {
 pub fn with_clippy(mut command: Command) -> Result<Command, String> {
     // Beside cargo, or in PATH if cargo is found there.
     let driver = PathBuf::from(command.get_program()).with_file_name("clippy-driver");
-    let installed = output(Command::new(&driver).arg("--version")).is_ok_and(|it| it.status.success());
-    if !installed {
-        return Err("clippy is not installed; with rustup: rustup component add clippy".to_owned());
-    }
+    printed(Command::new(&driver).arg("--version"))
+        .map_err(|error| format!("{error}; to install clippy with rustup: rustup component add clippy"))?;
     command.env("RUSTC_WORKSPACE_WRAPPER", driver);
     Ok(command)
 }
@@ -49,7 +47,7 @@ pub(super) fn build() -> Result<Option<BTreeSet<Executable>>, String> {
     let format = "--message-format=json,json-diagnostic-rendered-ansi";
     let mut command = with_clippy(cargo(&["test", "--workspace", "--no-run", format]))?;
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(cannot_be_run(&command))?;
-    let (mut tests, mut printed) = (BTreeSet::new(), BTreeSet::new());
+    let (mut tests, mut shown) = (BTreeSet::new(), BTreeSet::new());
     for line in child.stdout.take().into_iter().flat_map(|it| BufReader::new(it).lines()) {
         let line = line.map_err(|error| format!("cannot read cargo's output: {error}"))?;
         let message: Value = serde_json::from_str(&line)
@@ -57,13 +55,13 @@ pub(super) fn build() -> Result<Option<BTreeSet<Executable>>, String> {
         tests.extend(executable(&message));
         // Most warnings of a library come twice, because it is compiled once more for its own tests.
         if let Some(text) = message["message"]["rendered"].as_str()
-            && printed.insert(text.to_owned())
+            && shown.insert(text.to_owned())
         {
             anstream::eprint!("{text}");
         }
     }
     let status = child.wait().map_err(|error| format!("cannot wait for cargo: {error}"))?;
-    Ok((status.success() && printed.is_empty()).then_some(tests))
+    Ok((status.success() && shown.is_empty()).then_some(tests))
 }
 
 /// Returns the executable of tests that a message of cargo names (The Cargo Book, External tools, JSON messages).

@@ -31,12 +31,6 @@ const LONG: [&str; 10] = [
     "breaking",
 ];
 
-/// What runs the tests of an executable, or those in documentation.
-struct Run {
-    title: String,
-    command: Command,
-}
-
 /// Runs all executables and the tests in documentation, and prints a line for each and the output of those that fail.
 /// Returns `None` if one failed.
 ///
@@ -49,14 +43,11 @@ pub(super) fn run(tests: &BTreeSet<Executable>) -> Result<Option<()>, String> {
     let place = |test: &&Executable| LONG.iter().position(|name| *name == test.name).unwrap_or(LONG.len());
     let mut tests: Vec<&Executable> = tests.iter().collect();
     tests.sort_by_key(place);
-    let mut runs: Vec<Run> = tests.into_iter().map(Run::of).collect();
+    let mut runs: Vec<_> = tests.into_iter().map(|test| (test.title(), command(test))).collect();
     // Compiled while others wait, but not beside another build from the beginning.
     let documentation = with_clippy(cargo(&["test", "--quiet", "--workspace", "--doc"]))?;
-    runs.insert(
-        LONG.len().min(runs.len()),
-        Run { title: "documentation".to_owned(), command: documentation },
-    );
-    let results = parallel::each(runs, AT_ONCE, Run::run);
+    runs.insert(LONG.len().min(runs.len()), ("documentation".to_owned(), documentation));
+    let results = parallel::each(runs, AT_ONCE, run_one);
     let failed: Vec<_> = results.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     for title in &failed {
         eprintln!("ci: {title} failed, see above");
@@ -64,30 +55,29 @@ pub(super) fn run(tests: &BTreeSet<Executable>) -> Result<Option<()>, String> {
     Ok(failed.is_empty().then_some(()))
 }
 
-impl Run {
-    /// As `cargo test` does: in the directory of the package, with the variables that tests read.
-    fn of(test: &Executable) -> Self {
-        let mut command = Command::new(&test.file);
-        command.arg("--quiet").current_dir(&test.package).env("CARGO_MANIFEST_DIR", &test.package);
-        command.env("CARGO", env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        Self { title: test.title(), command }
-    }
+/// Returns a command that runs the tests as `cargo test` does: in the directory of the package, with the variables that
+/// tests read.
+fn command(test: &Executable) -> Command {
+    let mut command = Command::new(&test.file);
+    command.arg("--quiet").current_dir(&test.package).env("CARGO_MANIFEST_DIR", &test.package);
+    command.env("CARGO", env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command
+}
 
-    /// Returns the title if a test fails.
-    fn run(mut self) -> Result<Option<String>, String> {
-        let begin = Instant::now();
-        let Output { status, stdout, stderr } = output(&mut self.command)?;
-        let printed = String::from_utf8_lossy(&stdout);
-        let took = seconds(begin.elapsed());
-        if status.success() {
-            println!("ci: {}: {} passed in {took}", self.title, passed(&printed));
-            return Ok(None);
-        }
-        // At once, so that the lines of others do not come between them.
-        let stderr = String::from_utf8_lossy(&stderr);
-        eprintln!("{printed}{stderr}\nci: {}: failed after {took} ({status})", self.title);
-        Ok(Some(self.title))
+/// Runs tests. Returns the title if one fails.
+fn run_one((title, mut command): (String, Command)) -> Result<Option<String>, String> {
+    let begin = Instant::now();
+    let Output { status, stdout, stderr } = output(&mut command)?;
+    let printed = String::from_utf8_lossy(&stdout);
+    let took = seconds(begin.elapsed());
+    if status.success() {
+        println!("ci: {title}: {} passed in {took}", passed(&printed));
+        return Ok(None);
     }
+    // At once, so that the lines of others do not come between them.
+    let stderr = String::from_utf8_lossy(&stderr);
+    eprintln!("{printed}{stderr}\nci: {title}: failed after {took} ({status})");
+    Ok(Some(title))
 }
 
 /// Returns how many tests passed, as libtest prints it.

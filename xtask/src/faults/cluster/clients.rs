@@ -9,27 +9,12 @@ use serde_json::{Value, json};
 
 use super::record::{Animal, Asked, Call, Record, lock};
 
-/// What the clients of each replica do.
-const ROLES: [Role; 4] = [Role::Get, Role::List, Role::Add, Role::Add];
 /// The pause between two requests of a client, so that the load leaves processor time to the servers.
 const PAUSE: Duration = Duration::from_millis(15);
 /// The pause after a failure, less than `Retry-After`.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(100);
 /// The time limit of a request.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// The target of the first page.
-const FIRST: &str = "/v1/pets?limit=100";
-
-#[derive(Clone, Copy)]
-enum Role {
-    /// Gets animals that were acknowledged a second ago and earlier, mostly by other replicas.
-    Get,
-    /// Follows the links of pages, and requests the last page again until it has a link.
-    List,
-    /// Adds animals with unique names.
-    Add,
-}
-
 /// A replica as its clients know it.
 #[derive(Clone)]
 pub(super) struct Replica {
@@ -49,12 +34,14 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    /// Starts the clients of a replica.
+    /// Starts the clients of a replica. One gets animals that were acknowledged a second ago and earlier, mostly by other
+    /// replicas; one follows the links of pages, and requests the last page again until it has a link; two add animals
+    /// with unique names.
     pub(super) fn add(&self, replica: &Replica) {
-        for role in ROLES {
+        for first in [Asked::Get(0), first_page(), Asked::Add(String::new()), Asked::Add(String::new())] {
             let (client, added) = (Client::new(replica.clone(), self.record.clone()), self.added.clone());
             let is_over = self.is_over.clone();
-            let run = move || client.run(role, &added, || is_over.load(Ordering::Relaxed));
+            let run = move || client.run(first, &added, || is_over.load(Ordering::Relaxed));
             lock(&self.threads).push(thread::spawn(run));
         }
     }
@@ -79,51 +66,53 @@ impl Client {
         Self { http: http.build().into(), replica, record }
     }
 
-    fn run(&self, role: Role, added: &AtomicUsize, is_over: impl Fn() -> bool) {
-        let (mut after, mut page, mut turn) = (0, FIRST.to_owned(), self.replica.number);
+    /// Sends requests of one kind, beginning with that after `asked`.
+    fn run(&self, mut asked: Asked, added: &AtomicUsize, is_over: impl Fn() -> bool) {
+        let mut turn = self.replica.number;
         while !is_over() {
-            let call = match role {
-                Role::Get => {
+            match &mut asked {
+                Asked::Add(name) => *name = format!("animal {}", added.fetch_add(1, Ordering::Relaxed)),
+                Asked::Get(id) => {
                     turn += 7;
-                    let known = self.record.known(turn);
-                    known.map(|id| self.call(Asked::Get(id), &format!("/v1/pets/{id}"), None))
+                    let Some(known) = self.record.known(turn) else {
+                        sleep(PAUSE);
+                        continue;
+                    };
+                    *id = known;
                 }
-                Role::List => Some(self.call(Asked::Page(after), &page, None)),
-                Role::Add => {
-                    let name = format!("animal {}", added.fetch_add(1, Ordering::Relaxed));
-                    Some(self.call(Asked::Add, "/v1/pets", Some(&json!({ "name": name, "categoryId": 1 }))))
-                }
-            };
-            let status = call.as_ref().map_or(200, |call| call.status);
-            if let Some(Call { animals, next: Some(next), .. }) = call
-                && let Some((last, _)) = animals.last()
-            {
-                (after, page) = (*last, next);
+                Asked::Page { .. } => {}
+            }
+            let Call { status, animals, next, .. } = self.call(&asked);
+            if let (Some(target), Some((after, _))) = (next, animals.last()) {
+                asked = Asked::Page { after: *after, target };
             }
             sleep(if (200..300).contains(&status) { PAUSE } else { PAUSE_AFTER_FAILURE });
         }
     }
 
-    /// Sends a POST request with a body, else a GET request, and records the outcome.
-    fn call(&self, asked: Asked, target: &str, body: Option<&Value>) -> Call {
+    /// Sends a request and records the outcome.
+    fn call(&self, asked: &Asked) -> Call {
         let sent = Instant::now();
-        let (status, animals, next) = self.send(target, body).unwrap_or_default();
-        let ended = Instant::now();
-        let call = Call { replica: self.replica.number, asked, sent, ended, status, animals, next };
+        let (status, animals, next) = self.send(asked).unwrap_or_default();
+        let (replica, asked, ended) = (self.replica.number, asked.clone(), Instant::now());
+        let call = Call { replica, asked, sent, ended, status, animals, next };
         lock(&self.record.0).push(call.clone());
         call
     }
 
     /// Returns status, animals and the link to the next page, or `None` without a complete response.
-    fn send(&self, target: &str, body: Option<&Value>) -> Option<(u16, Vec<Animal>, Option<String>)> {
-        let url = format!("{}{target}", self.replica.address);
+    fn send(&self, asked: &Asked) -> Option<(u16, Vec<Animal>, Option<String>)> {
+        let url = |target: &str| format!("{}{target}", self.replica.address);
         let key = format!("Bearer {}", self.replica.key);
-        let sent = match body {
-            Some(body) => {
-                let request = self.http.post(url).header("authorization", key);
+        let get = |target: &str| self.http.get(url(target)).header("authorization", &key).call();
+        let sent = match asked {
+            Asked::Add(name) => {
+                let request = self.http.post(url("/v1/pets")).header("authorization", &key);
+                let body = json!({ "name": name, "categoryId": 1 });
                 request.content_type("application/json").send(body.to_string())
             }
-            None => self.http.get(url).header("authorization", key).call(),
+            Asked::Get(id) => get(&format!("/v1/pets/{id}")),
+            Asked::Page { target, .. } => get(target),
         };
         let mut response = sent.ok()?;
         let text = response.body_mut().read_to_string().ok()?;
@@ -136,14 +125,18 @@ impl Client {
     }
 }
 
+fn first_page() -> Asked {
+    Asked::Page { after: 0, target: "/v1/pets?limit=100".to_owned() }
+}
+
 /// Returns all animals, or `None` if a page cannot be read.
 pub(super) fn all(replica: &Replica) -> Option<Vec<Animal>> {
     let client = Client::new(replica.clone(), Arc::default());
-    let (mut found, mut page) = (Vec::new(), Some(FIRST.to_owned()));
-    while let Some(target) = page {
-        let (status, animals, next) = client.send(&target, None)?;
+    let (mut found, mut page) = (Vec::new(), first_page());
+    loop {
+        let (200, animals, next) = client.send(&page)? else { return None };
         found.extend(animals);
-        page = if status == 200 { next } else { return None };
+        let Some(target) = next else { return Some(found) };
+        page = Asked::Page { after: 0, target };
     }
-    Some(found)
 }

@@ -15,7 +15,7 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::time::Duration;
 use std::{env, thread};
 
-use launcher::process::{cannot_be_run, output, status};
+use launcher::process::cannot_be_run;
 use launcher::workspace::in_file;
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
@@ -41,7 +41,7 @@ pub(super) const ALL: usize = usize::MAX;
 pub(super) struct Home {
     pub(super) path: PathBuf,
     /// The user and the group of all processes, if this one runs as root.
-    pub(super) owner: Option<(u32, u32)>,
+    owner: Option<(u32, u32)>,
     /// The guard acts when this pipe is closed.
     _guard: ChildStdin,
 }
@@ -59,13 +59,6 @@ impl Home {
         let pipe = guard.spawn().map_err(cannot_be_run(&guard))?.stdin.take();
         let owner = geteuid().is_root().then(unprivileged);
         Ok(Self { path, owner, _guard: pipe.ok_or("the guard has no pipe")? })
-    }
-
-    /// Whether a node may mount a file system, which only root may.
-    pub(super) fn can_mount(&self) -> bool {
-        let mut mount = Command::new("unshare");
-        mount.args(["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).stderr(Stdio::null());
-        self.owner.is_some() && status(&mut mount).is_ok_and(|status| status.success())
     }
 
     /// Creates a directory for a process.
@@ -122,7 +115,7 @@ impl Home {
     }
 
     /// Returns the processes that work in a directory or below it, each after the number of directories between.
-    pub(super) fn processes(&self, directory: &str) -> Vec<(usize, i32)> {
+    fn processes(&self, directory: &str) -> Vec<(usize, i32)> {
         let path = self.path.join(directory);
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let found = entries.filter_map(|entry| {
@@ -142,11 +135,4 @@ impl Home {
         let path = self.path.join(directory);
         fs::remove_dir_all(&path).map_err(in_file(&path))
     }
-}
-
-/// Runs a program until it exits. Returns its standard output.
-pub(super) fn printed(command: &mut Command) -> Result<String, String> {
-    let done = output(command)?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    if done.status.success() { Ok(text(&done.stdout)) } else { Err(text(&done.stderr)) }
 }

@@ -23,9 +23,9 @@ use launcher::serve;
 use launcher::workspace::target;
 
 use self::home::Home;
-use self::plan::{FAULTS, Fault};
+use self::plan::{FAULTS, Inject};
 use self::programs::Programs;
-use self::record::{Summary, lock};
+use self::record::lock;
 use self::scene::Scene;
 
 /// The directory of a cluster, in that of the run.
@@ -40,14 +40,9 @@ const AFTER: Duration = Duration::from_secs(5);
 /// How long the service may take to recover after the end of the fault, before that is an error.
 const RECOVERY: Duration = Duration::from_secs(90);
 
-/// A row of the table.
-struct Row {
-    fault: &'static str,
-    summary: Summary,
-    /// From the fault to the promotion, and from there to the first write of the last replica.
-    promoted: Option<(Duration, Option<Duration>)>,
-    remarks: Vec<String>,
-}
+const HEAD: &str = "| fault | promotion after | writes again, after the promotion | without writes | without reads | \
+     responses to writes | responses to reads | acknowledged | wrong |\n\
+     | --- | --- | --- | --- | --- | --- | --- | --- | --- |";
 
 /// Injects the faults and prints the table. `short` selects two of them, `only` those whose name contains it. Returns the
 /// exit status.
@@ -58,42 +53,38 @@ pub(super) fn run(short: bool, only: Option<&str>) -> Result<u8, String> {
     let programs = Programs::install(&home, &service, &target(&service)?)?;
     let faults = if short { &FAULTS[..2] } else { &FAULTS[..] };
     let (mut rows, mut failed) = (Vec::new(), false);
-    for fault in faults.iter().filter(|fault| only.is_none_or(|only| fault.name.contains(only))) {
-        println!("faults: {}", fault.name);
-        if fault.disk.is_some() && !home.can_mount() {
-            println!("faults: skipped, because this process may not mount a file system");
-            continue;
-        }
+    for (name, inject) in faults.iter().filter(|(name, _)| only.is_none_or(|only| name.contains(only))) {
+        println!("faults: {name}");
+        let observed = observe(*inject, &home, &programs);
         // The servers must not disturb the next fault.
-        match observe(fault, &home, &programs).and_then(|row| home.remove(CLUSTER).map(|()| row)) {
-            Ok(row) => {
-                println!("{}", row.markdown());
-                failed |= !row.is_right();
-                rows.push(row);
+        home.remove(CLUSTER)?;
+        match observed {
+            Ok((cells, is_right)) => {
+                rows.push(format!("| {name} | {} |", cells.join(" | ")));
+                println!("{}", rows[rows.len() - 1]);
+                failed |= !is_right;
             }
             Err(why) => {
-                eprintln!("faults: {}: {why}", fault.name);
+                eprintln!("faults: {name}: {why}");
                 failed = true;
-                home.remove(CLUSTER)?;
             }
         }
     }
     println!("\nfaults: {} rows after {}\n", rows.len(), seconds(begin.elapsed()));
-    println!("{HEAD}");
-    rows.iter().for_each(|row| println!("{}", row.markdown()));
+    println!("{HEAD}\n{}", rows.join("\n"));
     Ok(u8::from(failed))
 }
 
-/// Injects a fault into a new cluster.
-fn observe(fault: &Fault, home: &Home, programs: &Programs) -> Result<Row, String> {
-    let scene = Scene::start(home, programs, CLUSTER, fault.disk)?;
+/// Injects a fault into a new cluster. Returns the cells of the table, and whether nothing was wrong.
+fn observe(inject: Inject, home: &Home, programs: &Programs) -> Result<(Vec<String>, bool), String> {
+    let scene = Scene::start(home, programs)?;
     let is_served = |since| scene.is_served(true, since) && scene.is_served(false, since);
     let start = Instant::now();
     while !is_served(start) || start.elapsed() < BEFORE {
         sleep(BEFORE / 10);
     }
     let injected = Instant::now();
-    (fault.inject)(&scene)?;
+    inject(&scene)?;
     let ended = Instant::now();
     // The first success may have been sent before the fault took effect.
     let mut is_recovered = true;
@@ -102,61 +93,36 @@ fn observe(fault: &Fault, home: &Home, programs: &Programs) -> Result<Row, Strin
         sleep(BEFORE / 10);
     }
     let record = &scene.clients.record;
-    let promoted = scene.promoted(injected).map(|promoted| {
+    let promoted = scene.promoted(injected);
+    let written = promoted.and_then(|promoted| {
         let written = (0..REPLICAS).map(|replica| record.first_success(true, replica, promoted));
-        let last = written.collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max());
-        (promoted - injected, last.map(|last| last - promoted))
+        Some(written.collect::<Option<Vec<_>>>()?.into_iter().max()? - promoted)
     });
     let (end, stored) = (Instant::now(), scene.end()?);
     let mut summary = record.summary(REPLICAS, (injected, end), &stored);
     if !is_recovered {
         summary.wrong.push(format!("not served again {} s after the fault", RECOVERY.as_secs()));
     }
-    let remarks = std::mem::take(&mut *lock(&scene.remarks));
-    Ok(Row { fault: fault.name, summary, promoted, remarks })
+    let is_right = summary.wrong.is_empty();
+    let mut notes = std::mem::take(&mut *lock(&scene.remarks));
+    notes.extend(summary.wrong);
+    if is_right {
+        notes.insert(0, "nothing".to_owned());
+    }
+    let times = [promoted.map(|promoted| promoted - injected), written];
+    let mut cells: Vec<_> = times.into_iter().chain(summary.without.map(Some)).map(or_dash).collect();
+    cells.extend(summary.failures.iter().map(shown));
+    cells.extend([summary.acknowledged.to_string(), notes.join("; ")]);
+    Ok((cells, is_right))
 }
 
-const HEAD: &str = "| fault | promotion after | writes again, after the promotion | without writes | without reads | \
-     responses to writes | responses to reads | acknowledged | lost | doubled | stale reads |\n\
-     | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |";
-
-impl Row {
-    /// Whether nothing was lost, stored twice, stale or wrong.
-    fn is_right(&self) -> bool {
-        let Summary { lost, doubled, missed, stale, wrong, .. } = &self.summary;
-        (*lost, *doubled, *missed) == (0, 0, 0) && stale.is_empty() && wrong.is_empty()
-    }
-
-    fn markdown(&self) -> String {
-        let summary = &self.summary;
-        let or_dash = |time: Option<Duration>| time.map_or("–".to_owned(), seconds);
-        let stale: usize = summary.stale.values().sum();
-        let mut notes = self.remarks.clone();
-        notes.extend(summary.stale.iter().map(|(replica, count)| format!("{count} at replica {replica}")));
-        if summary.missed > 0 {
-            notes.push(format!("{} missed by clients that poll", summary.missed));
-        }
-        notes.extend(summary.wrong.iter().take(3).cloned());
-        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
-        format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {stale}{notes} |",
-            self.fault,
-            or_dash(self.promoted.map(|(after, _)| after)),
-            or_dash(self.promoted.and_then(|(_, again)| again)),
-            seconds(summary.without_writes),
-            seconds(summary.without_reads),
-            failures(&summary.writes),
-            failures(&summary.reads),
-            summary.acknowledged,
-            summary.lost,
-            summary.doubled,
-        )
-    }
+fn or_dash(time: Option<Duration>) -> String {
+    time.map_or("–".to_owned(), seconds)
 }
 
-/// Returns the number of responses with each status, except for successes.
-fn failures(counts: &BTreeMap<u16, usize>) -> String {
-    let each = counts.iter().map(|(status, count)| match status {
+/// Returns the number of responses with each status.
+fn shown(failures: &BTreeMap<u16, usize>) -> String {
+    let each = failures.iter().map(|(status, count)| match status {
         0 => format!("no response: {count}"),
         status => format!("{status}: {count}"),
     });

@@ -2,34 +2,27 @@
 
 use std::array;
 use std::fs;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use launcher::workspace::in_file;
 use serde_json::Value;
 
-use super::NODES;
 use super::home::Home;
 use super::links::{Links, local};
 use super::programs::Programs;
+use super::{CLUSTER, NODES};
 use crate::bench::seed::cluster::free_port;
 
 /// How long a cluster may take to start or to recover.
 const LIMIT: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Mounts a disk of `$1` bytes in the namespace of the process, and becomes the agent as the user `$2` in the group `$3`.
-const ON_DISK: &str = r#"mount -t tmpfs -o "size=$1,uid=$2,gid=$3" tmpfs disk
-exec setpriv --reuid "$2" --regid "$3" --clear-groups "$4" -m patroni patroni.yml"#;
-
-/// The nodes of a cluster. Their directories are in `directory`, which is one of the run's.
+/// The nodes of a cluster.
 pub(super) struct Nodes<'a> {
     pub(super) home: &'a Home,
     pub(super) programs: &'a Programs,
     pub(super) links: Links,
-    pub(super) directory: &'a str,
     pub(super) ports: Ports,
     http: ureq::Agent,
 }
@@ -44,18 +37,12 @@ pub(super) struct Ports {
 }
 
 impl<'a> Nodes<'a> {
-    /// Starts a cluster, and waits until the primary has a synchronous standby. With `disk`, the data of each node is on
-    /// a disk of this many bytes.
-    pub(super) fn start(
-        home: &'a Home,
-        programs: &'a Programs,
-        directory: &'a str,
-        disk: Option<usize>,
-    ) -> Result<Self, String> {
+    /// Starts a cluster, and waits until the primary has a synchronous standby.
+    pub(super) fn start(home: &'a Home, programs: &'a Programs) -> Result<Self, String> {
         let http = ureq::Agent::config_builder().timeout_global(Some(Duration::from_secs(2))).build().into();
         let [postgres, agents, etcd, peers] = array::from_fn(|_| array::from_fn(|_| free_port()));
         let ports = Ports { postgres, agents, etcd, peers };
-        let nodes = Self { home, programs, links: Links::new()?, directory, ports, http };
+        let nodes = Self { home, programs, links: Links::new()?, ports, http };
         for member in 0..NODES {
             nodes.start_etcd(member)?;
         }
@@ -65,7 +52,7 @@ impl<'a> Nodes<'a> {
             versions.all(|it| it.is_some_and(|it| it["etcdcluster"] != "not_decided")).then_some(())
         })?;
         for node in 0..NODES {
-            nodes.start_agent(node, disk)?;
+            nodes.start_agent(node)?;
         }
         nodes.wait("a synchronous standby", || {
             let members = nodes.members();
@@ -79,12 +66,12 @@ impl<'a> Nodes<'a> {
 
     /// The directory of the agent of a node. That of PostgreSQL is below it.
     pub(super) fn node(&self, node: usize) -> String {
-        format!("{}/node{node}", self.directory)
+        format!("{CLUSTER}/node{node}")
     }
 
     /// The directory of a member of etcd.
     pub(super) fn etcd(&self, member: usize) -> String {
-        format!("{}/etcd{member}", self.directory)
+        format!("{CLUSTER}/etcd{member}")
     }
 
     /// Opens a link to one of several equal servers. Returns its address.
@@ -106,10 +93,9 @@ impl<'a> Nodes<'a> {
     }
 
     /// Starts the agent of a node, which starts PostgreSQL.
-    fn start_agent(&self, node: usize, disk: Option<usize>) -> Result<(), String> {
+    fn start_agent(&self, node: usize) -> Result<(), String> {
         let (name, ports) = (format!("node{node}"), &self.ports);
         let directory = self.home.create(&self.node(node))?;
-        self.home.create(&format!("{}/disk", self.node(node)))?;
         let etcd: Vec<_> = (0..NODES).map(|member| self.link(&name, "etcd", member, &ports.etcd)).collect();
         let configuration = format!(
             r#"scope: animals
@@ -131,7 +117,7 @@ bootstrap:
 postgresql:
   listen: "{listen}"
   connect_address: "{link}"
-  data_dir: "{home}/disk/data"
+  data_dir: "{home}/data"
   bin_dir: "{programs}"
   use_unix_socket: true
   use_unix_socket_repl: true
@@ -157,24 +143,14 @@ postgresql:
         );
         let file = directory.join("patroni.yml");
         fs::write(&file, configuration).map_err(in_file(&file))?;
-        let python = &self.programs.python;
-        let mut agent = if let (Some(bytes), Some((user, group))) = (disk, self.home.owner) {
-            let mut unshare = self.home.command(Path::new("unshare"));
-            unshare.uid(0).gid(0).args(["--mount", "--propagation", "private", "sh", "-ec", ON_DISK, "sh"]);
-            unshare.args([bytes.to_string(), user.to_string(), group.to_string()]).arg(python);
-            unshare
-        } else {
-            let mut agent = self.home.command(python);
-            agent.args(["-m", "patroni", "patroni.yml"]);
-            agent
-        };
-        self.home.start(&self.node(node), &mut agent)
+        let mut agent = self.home.command(&self.programs.python);
+        self.home.start(&self.node(node), agent.args(["-m", "patroni", "patroni.yml"]))
     }
 
     /// Starts PostgreSQL of a node without its agent, as after the end of both.
     pub(super) fn start_alone(&self, node: usize) -> Result<(), String> {
         let mut server = self.home.command(&self.programs.postgres.join("postgres"));
-        self.home.start(&self.node(node), server.args(["-D", "disk/data"]))
+        self.home.start(&self.node(node), server.args(["-D", "data"]))
     }
 
     /// Returns what a server responds.

