@@ -12,7 +12,7 @@ use crate::dropshot;
 use crate::dropshot::source::Sources;
 use crate::workspace::own_spec;
 
-/// The command that generates Rust code for missing operations and schemas.
+/// The command that generates the Rust code of a missing operation.
 const SCAFFOLD: &str = "cargo xtask scaffold";
 
 /// The options of `cargo xtask check`.

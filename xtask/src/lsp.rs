@@ -37,14 +37,12 @@ pub fn run(options: &Options) -> u8 {
 }
 
 /// This repository, or one like it.
-#[derive(Debug)]
-pub struct Repository {
+struct Repository {
     /// The directory with `src` and the released documents.
-    pub root: PathBuf,
-    /// The document.
-    pub spec: PathBuf,
+    root: PathBuf,
+    spec: PathBuf,
     /// The code's document, instead of that of the service.
-    pub code: Option<PathBuf>,
+    code: Option<PathBuf>,
 }
 
 impl Project for Repository {
@@ -67,23 +65,17 @@ impl Project for Repository {
     }
 
     fn drift(&self, document: &Path) -> Option<Command> {
-        let check = ["check", "--format", "json"];
         let mut command = match &self.code {
             // Nothing has to be built.
-            Some(code) => {
-                let mut command = Command::new(std::env::current_exe().ok()?);
-                command.args(check).arg("--code").arg(code);
-                command
-            }
-            None => {
-                let mut command = cargo(&["xtask"]);
-                command.args(check);
-                command
-            }
+            Some(_) => Command::new(std::env::current_exe().ok()?),
+            None => cargo(&["xtask"]),
         };
+        command.args(["check", "--format", "json", "--root"]).arg(&self.root).arg("--spec").arg(document);
+        if let Some(code) = &self.code {
+            command.arg("--code").arg(code);
+        }
         // The server reads the errors of the compiler.
         command.env("CARGO_TERM_COLOR", "never");
-        command.arg("--root").arg(&self.root).arg("--spec").arg(document);
         Some(command)
     }
 }

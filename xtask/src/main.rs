@@ -67,12 +67,13 @@ enum Command {
     ///
     /// Exit status: 0 if the release or verification succeeded, 1 if not, 2 if the code has no document.
     Release(release::Arguments),
-    /// Generate the Rust code of operations that the OpenAPI document has and the code lacks.
+    /// Generate the Rust code of an operation that the OpenAPI document has and the code lacks.
     ///
-    /// The generated code compiles and agrees with the document; its operations return 501. What is not supported is an
-    /// error with its reason, and nothing is written.
+    /// Writes the file of the operation and of each schema that it needs, and their lines in `mod.rs`; overwrites nothing.
+    /// The code compiles and agrees with the document; the operation returns 501. What is not supported is an error with
+    /// its reason, and nothing is written.
     ///
-    /// Exit status: 0 if all code was generated, 1 if an operation is not supported, 2 if a file cannot be read or
+    /// Exit status: 0 if the code was generated, 1 if the operation is not supported, 2 if a file cannot be read or
     /// written.
     Scaffold(scaffold::Arguments),
     /// Build the service and run it with a development database and API key.

@@ -3,26 +3,29 @@
 use std::sync::LazyLock;
 
 use document::Document;
+use document::openapi::Model;
+use document::rule::Findings;
 use proptest::prelude::*;
 use serde_json::Value;
 use xtask::dropshot::source::Sources;
 use xtask::scaffold::Scaffold;
 
-use crate::{CODE, document, frozen, toys};
+use crate::{frozen, toys};
 
 static SOURCES: LazyLock<Sources> = LazyLock::new(|| Sources::read(frozen()));
 
-/// Scaffolds a text if it can be read, and checks that the result is valid Rust.
+/// Scaffolds the operations of a text if it can be read, and checks that the results are valid Rust.
 fn scaffolded(text: &str) {
     let Ok(broken) = Document::parse("broken.yaml", text) else { return };
-    let code = document("the code", CODE);
-    let made = Scaffold::of(&broken, &code, &SOURCES, None).unwrap();
-    for (path, text) in &made.files {
-        if let Err(error) = syn::parse_file(text) {
-            panic!("{path}: {error}\n{text}");
+    let model = Model::of(&broken, &mut Findings::default());
+    for operation in model.operations().filter_map(|operation| operation.id()) {
+        let Ok(made) = Scaffold::of(&broken, &SOURCES, operation) else { continue };
+        for (path, text) in &made.files {
+            if let Err(error) = syn::parse_file(text) {
+                panic!("{path}: {error}\n{text}");
+            }
         }
     }
-    let _ = Scaffold::of(&broken, &code, &SOURCES, Some("findToys"));
 }
 
 /// Replacement values.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use xtask::dropshot::source::Sources;
 use xtask::scaffold::Scaffold;
 
-use crate::{CODE, NO_TOY, document, errors, frozen, with};
+use crate::{NO_TOY, document, frozen, with};
 
 /// Schemas, one per line.
 const CONSTRUCTS: &str = include_str!("constructs.txt");
@@ -20,22 +20,13 @@ enum Place {
     Response,
     /// A schema under `components/schemas`, in a request and in a response.
     Component,
-    /// The whole body of a response.
-    Body,
     Query,
     Path,
     Header,
 }
 
-const PLACES: [Place; 7] = [
-    Place::Request,
-    Place::Response,
-    Place::Component,
-    Place::Body,
-    Place::Query,
-    Place::Path,
-    Place::Header,
-];
+const PLACES: [Place; 6] =
+    [Place::Request, Place::Response, Place::Component, Place::Query, Place::Path, Place::Header];
 
 fn constructs() -> Vec<(usize, &'static str)> {
     CONSTRUCTS.lines().filter(|line| line.starts_with('{')).enumerate().collect()
@@ -88,12 +79,6 @@ fn built(place: Place, constructs: &[(usize, &str)]) -> (String, String) {
                 operation("putNamed", "/named", "", Some("NamedAll"), &content(&reference("NamedAll"), "")),
                 all("Named", named),
             )
-        }
-        Place::Body => {
-            let paths = each(&|at, schema| {
-                operation(&format!("getBody{at}"), &format!("/body{at}"), "", None, &content(schema, ""))
-            });
-            (paths, String::new())
         }
         Place::Query => (operation("getQuery", "/query", &query(), None, NO_CONTENT), String::new()),
         Place::Path => {
@@ -174,19 +159,20 @@ struct Outcome {
 }
 
 static OUTCOME: LazyLock<Outcome> = LazyLock::new(|| {
-    let (code, sources) = (document("the code", CODE), Sources::read(frozen()));
+    let sources = Sources::read(frozen());
     let mut outcome = Outcome { paths: String::new(), schemas: String::new(), unsupported: String::new() };
     for place in PLACES {
         let mut supported = Vec::new();
         for (at, schema) in constructs() {
             let text = document_of(place, &[(at, schema)]);
-            let made = Scaffold::of(&document("construct.yaml", &text), &code, &sources, None).unwrap();
-            match errors(&made).first() {
-                None => supported.push((at, schema)),
-                Some(error) => {
-                    let reason = error
-                        .split_once("cannot be generated: ")
-                        .map_or(error.as_str(), |(_, reason)| reason);
+            let document = document("construct.yaml", &text);
+            let operation = operations(&built(place, &[(at, schema)]).0).next().unwrap();
+            match Scaffold::of(&document, &sources, &operation) {
+                Ok(_) => supported.push((at, schema)),
+                Err(errors) => {
+                    let error = &*errors[0].message;
+                    let reason =
+                        error.split_once("cannot be generated: ").map_or(error, |(_, reason)| reason);
                     outcome.unsupported.push_str(&format!("{place:?}: {schema}: {reason}\n"));
                 }
             }
@@ -197,6 +183,12 @@ static OUTCOME: LazyLock<Outcome> = LazyLock::new(|| {
     }
     outcome
 });
+
+/// Returns the identifiers of the operations in this text.
+pub(crate) fn operations(paths: &str) -> impl Iterator<Item = String> {
+    let ids = paths.split("operationId: ").skip(1);
+    ids.map(|rest| rest.chars().take_while(|character| character.is_alphanumeric()).collect())
+}
 
 /// Returns the paths and schemas with all supported constructs.
 pub(crate) fn supported() -> (&'static str, &'static str) {

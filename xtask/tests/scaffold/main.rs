@@ -9,12 +9,12 @@ mod unsupported;
 use std::path::Path;
 
 use document::Document;
+use document::finding::Finding;
 use xtask::dropshot::source::Sources;
 use xtask::scaffold::Scaffold;
 
-/// The document and the code's document before scaffolding.
+/// The document before scaffolding.
 const TEXT: &str = include_str!("../../checks/tests/documents/library.yaml");
-const CODE: &str = include_str!("../../checks/tests/documents/library.code.json");
 const TOYS: &str = include_str!("toys.yaml");
 const SCHEMAS: &str = include_str!("schemas.yaml");
 
@@ -58,13 +58,17 @@ fn frozen() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scaffold/frozen"))
 }
 
-/// Scaffolds a document, or one of its operations.
-fn scaffold(text: &str, operation: Option<&str>) -> Result<Scaffold, String> {
-    let code = document("the code", CODE);
-    Scaffold::of(&document("invented.yaml", text), &code, &Sources::read(frozen()), operation)
+/// The operations of `toys.yaml`.
+const OPERATIONS: [&str; 5] = ["findToys", "removeToy", "replaceToy", "addToyPart", "countToys"];
+
+/// Scaffolds an operation of a document.
+fn scaffold(text: &str, operation: &str) -> Result<Scaffold, Vec<Finding>> {
+    Scaffold::of(&document("invented.yaml", text), &Sources::read(frozen()), operation)
 }
 
-/// Returns the messages of the errors.
-fn errors(made: &Scaffold) -> Vec<String> {
-    made.errors.iter().map(|error| error.message.clone()).collect()
+/// Returns the message of the only error for an operation.
+fn error(text: &str, operation: &str) -> String {
+    let errors = scaffold(text, operation).expect_err(operation);
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    errors[0].message.clone()
 }

@@ -3,17 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::http::dropshot::{self, HttpResponseOk, Query, RequestContext, TypedBody, endpoint};
-use crate::service::Service;
-use crate::storage::StoreError;
+use animal_store::http::dropshot::{self, ApiDescription, HttpResponseOk, Query, RequestContext, TypedBody, endpoint};
+use animal_store::service::Service;
+use animal_store::storage::StoreError;
 
 #[endpoint { method = GET, path = "/a" }]
-pub(super) async fn any_error(_: RequestContext<Service>) -> Result<HttpResponseOk<()>, ::dropshot::HttpError> {
+async fn any_error(_: RequestContext<Service>) -> Result<HttpResponseOk<()>, ::dropshot::HttpError> {
     Ok(HttpResponseOk(()))
 }
 
 #[endpoint { method = POST, path = "/b" }]
-pub(super) async fn bytes(
+async fn bytes(
     _: RequestContext<Service>,
     _: ::dropshot::UntypedBody,
 ) -> Result<HttpResponseOk<()>, StoreError> {
@@ -21,7 +21,7 @@ pub(super) async fn bytes(
 }
 
 #[endpoint { method = POST, path = "/c" }]
-pub(super) async fn body_first(
+async fn body_first(
     _: RequestContext<Service>,
     _: TypedBody<Anything>,
     _: Query<Anything>,
@@ -30,32 +30,44 @@ pub(super) async fn body_first(
 }
 
 #[endpoint { method = GET, path = "/d" }]
-pub(super) async fn other_context(
+async fn other_context(
     _: ::dropshot::RequestContext<Service>,
 ) -> Result<HttpResponseOk<()>, StoreError> {
     Ok(HttpResponseOk(()))
 }
 
 #[endpoint { method = GET, path = "/e", unpublished = true }]
-pub(super) async fn unpublished(_: RequestContext<Service>) -> Result<HttpResponseOk<()>, StoreError> {
+async fn unpublished(_: RequestContext<Service>) -> Result<HttpResponseOk<()>, StoreError> {
     Ok(HttpResponseOk(()))
 }
 
 #[endpoint { method = GET, path = "/f", versions = "1.0.0".. }]
-pub(super) async fn versions(_: RequestContext<Service>) -> Result<HttpResponseOk<()>, StoreError> {
+async fn versions(_: RequestContext<Service>) -> Result<HttpResponseOk<()>, StoreError> {
     Ok(HttpResponseOk(()))
 }
 
 #[endpoint { method = POST, path = "/g", request_body_max_bytes = 9 }]
-pub(super) async fn maximum(_: RequestContext<Service>) -> Result<HttpResponseOk<()>, StoreError> {
+async fn maximum(_: RequestContext<Service>) -> Result<HttpResponseOk<()>, StoreError> {
     Ok(HttpResponseOk(()))
 }
 
 #[endpoint { method = GET, path = "/h" }]
-pub(super) async fn pages(context: RequestContext<Service>) -> Result<HttpResponseOk<()>, StoreError> {
+async fn pages(context: RequestContext<Service>) -> Result<HttpResponseOk<()>, StoreError> {
     context.page_limit(&());
     Ok(HttpResponseOk(()))
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
-pub(super) struct Anything {}
+struct Anything {}
+
+fn main() {
+    let mut api = ApiDescription::new();
+    let _ = api.register(any_error);
+    let _ = api.register(bytes);
+    let _ = api.register(body_first);
+    let _ = api.register(other_context);
+    let _ = api.register(unpublished);
+    let _ = api.register(versions);
+    let _ = api.register(maximum);
+    let _ = api.register(pages);
+}

@@ -29,8 +29,7 @@ pub use tolerated::{TOLERATED, Tolerated};
 /// The caller's help for fixing findings.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Help<'h> {
-    /// The command that adds missing parts to the code, such as `cargo xtask scaffold`. Its arguments are the
-    /// `operationId` of an operation, or none for all operations, and `--write`.
+    /// The command that adds an operation to the code, such as `cargo xtask scaffold`. Its argument is the `operationId`.
     pub scaffold: Option<&'h str>,
 }
 

@@ -137,16 +137,9 @@ impl Comparison<'_> {
         pairs
     }
 
-    /// The command that adds a path, an operation or a schema to the code.
+    /// The command that adds a path with one operation, or an operation, to the code.
     fn scaffold(&self, named: &Named<'_>) -> Option<String> {
-        let command = self.help.scaffold?;
-        match (named.object.kind(), named.object.keyword()) {
-            (Kind::Operation | Kind::PathItem, _) | (Kind::Schema, "schemas") => {
-                let operation = named.operation().map(|id| format!(" {id}")).unwrap_or_default();
-                Some(format!("{command}{operation} --write"))
-            }
-            _ => None,
-        }
+        Some(format!("{} {}", self.help.scaffold?, named.operation()?))
     }
 }
 

@@ -1,27 +1,11 @@
 //! An index of the sources: operations, types, constants and functions, with their positions.
 
 use document::Span;
+use document::finding::Location;
+use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
-use syn::{Attribute, Expr, Ident, ImplItem, Item, ItemFn, ItemImpl, Lit, MetaNameValue, Token, Visibility};
-
-/// A span in one of the files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Spot {
-    pub(super) file: usize,
-    pub(super) span: Span,
-}
-
-impl Spot {
-    /// Returns the span from the beginning of a node to the end of another.
-    fn of(file: usize, first: &impl Spanned, last: &impl Spanned) -> Self {
-        let (span, end) = (first.span(), last.span().byte_range().end);
-        let (start, line) = (span.byte_range().start, span.start());
-        Self { file, span: Span { start, end, line: line.line, column: line.column + 1 } }
-    }
-}
+use syn::{Attribute, Ident, ImplItem, Item, ItemFn, ItemImpl, Visibility};
 
 /// An operation, with its `#[endpoint]` function.
 pub(super) struct Endpoint {
@@ -29,9 +13,7 @@ pub(super) struct Endpoint {
     pub(super) path: String,
     /// In lower case, as in the document.
     pub(super) method: String,
-    pub(super) function: Spot,
-    /// The names in its signature, which include those of its types.
-    names: Vec<String>,
+    pub(super) function: Location,
 }
 
 /// A struct or an enum.
@@ -42,17 +24,15 @@ pub(super) struct WireType {
     wire: String,
     /// Whether it is public, as schemas are.
     pub(super) public: bool,
-    pub(super) spot: Spot,
-    /// The traits that are derived or implemented.
-    pub(super) traits: Vec<String>,
+    pub(super) place: Location,
     /// The fields or variants: the names that serde gives to them, or those in Rust, and the positions.
-    members: Vec<(String, Spot)>,
+    members: Vec<(String, Location)>,
 }
 
 impl WireType {
     /// Returns the position of the field or variant with this name in requests and responses.
-    pub(super) fn member(&self, wire: &str) -> Option<Spot> {
-        self.members.iter().find(|(name, _)| is_same(name, wire)).map(|(_, spot)| *spot)
+    pub(super) fn member(&self, wire: &str) -> Option<&Location> {
+        self.members.iter().find(|(name, _)| is_same(name, wire)).map(|(_, place)| place)
     }
 }
 
@@ -62,7 +42,7 @@ pub(super) struct Index {
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) types: Vec<WireType>,
     /// Constants and functions by name, those of an `impl` after the name of its type.
-    names: Vec<(String, Spot)>,
+    names: Vec<(String, Location)>,
 }
 
 /// Whether a file may have relevant items. Most have none, and parsing is expensive.
@@ -91,19 +71,19 @@ impl Index {
         named().find(|known| known.public).or_else(|| named().next())
     }
 
-    /// Returns the position of a field of one of the types in the signature of an operation.
-    pub(super) fn field(&self, endpoint: &Endpoint, wire: &str) -> Option<Spot> {
-        let types = self.types.iter().filter(|known| endpoint.names.contains(&known.name));
+    /// Returns the position of a field of one of the types of an operation, which are private in its file.
+    pub(super) fn field(&self, endpoint: &Endpoint, wire: &str) -> Option<&Location> {
+        let types = self.types.iter().filter(|known| known.place.file == endpoint.function.file);
         types.filter(|known| !known.public).find_map(|known| known.member(wire))
     }
 
     /// Returns the position of a constant or function.
-    pub(super) fn name(&self, name: &str) -> Option<Spot> {
-        self.names.iter().find(|(known, _)| known == name).map(|(_, spot)| *spot)
+    pub(super) fn name(&self, name: &str) -> Option<&Location> {
+        self.names.iter().find(|(known, _)| known == name).map(|(_, place)| place)
     }
 
     /// Adds the items of a file.
-    pub(super) fn add(&mut self, file: usize, items: &[Item]) {
+    pub(super) fn add(&mut self, file: &str, items: &[Item]) {
         for item in items {
             match item {
                 // Tests do not define the API.
@@ -113,27 +93,27 @@ impl Index {
                 Item::Struct(of) => {
                     let fields = of.fields.iter().filter_map(|field| {
                         let name = field.ident.as_ref()?;
-                        Some((wire(&field.attrs, name), Spot::of(file, name, &field.ty)))
+                        Some((wire(&field.attrs, name), place(file, name, &field.ty)))
                     });
                     self.add_type(file, &of.attrs, &of.vis, &of.ident, fields.collect());
                 }
                 Item::Enum(of) => {
                     let variants = of.variants.iter().map(|variant| {
                         let name = &variant.ident;
-                        (wire(&variant.attrs, name), Spot::of(file, name, name))
+                        (wire(&variant.attrs, name), place(file, name, name))
                     });
                     self.add_type(file, &of.attrs, &of.vis, &of.ident, variants.collect());
                 }
                 Item::Impl(block) => self.add_impl(file, block),
                 Item::Fn(function) => {
                     let name = &function.sig.ident;
-                    self.names.push((name.to_string(), Spot::of(file, name, name)));
+                    self.names.push((name.to_string(), place(file, name, name)));
                     self.endpoints.extend(endpoint(file, function));
                 }
                 Item::Const(constant) => {
                     // Includes the value, so that a report underlines it.
-                    let spot = Spot::of(file, &constant.ident, &constant.expr);
-                    self.names.push((constant.ident.to_string(), spot));
+                    let place = place(file, &constant.ident, &constant.expr);
+                    self.names.push((constant.ident.to_string(), place));
                 }
                 _ => {}
             }
@@ -142,99 +122,63 @@ impl Index {
 
     fn add_type(
         &mut self,
-        file: usize,
+        file: &str,
         attributes: &[Attribute],
         visibility: &Visibility,
         name: &Ident,
-        members: Vec<(String, Spot)>,
+        members: Vec<(String, Location)>,
     ) {
         self.types.push(WireType {
             name: name.to_string(),
             wire: wire(attributes, name),
             public: matches!(visibility, Visibility::Public(_)),
-            spot: Spot::of(file, name, name),
-            traits: derives(attributes),
+            place: place(file, name, name),
             members,
         });
     }
 
-    fn add_impl(&mut self, file: usize, block: &ItemImpl) {
+    fn add_impl(&mut self, file: &str, block: &ItemImpl) {
         let syn::Type::Path(of) = &*block.self_ty else { return };
-        let Some(of) = of.path.segments.last().map(|segment| segment.ident.to_string()) else { return };
-        let implemented = block.trait_.as_ref().and_then(|(path, _)| path.segments.last());
-        // In a file, a type precedes its implementations.
-        let known = self.types.iter_mut().rev().find(|known| known.name == of);
-        if let Some((implemented, known)) = implemented.zip(known) {
-            known.traits.push(implemented.ident.to_string());
-        }
+        let Some(of) = of.path.segments.last().map(|segment| &segment.ident) else { return };
         for item in &block.items {
             if let ImplItem::Fn(function) = item {
                 let name = &function.sig.ident;
-                self.names.push((format!("{of}::{name}"), Spot::of(file, name, name)));
+                self.names.push((format!("{of}::{name}"), place(file, name, name)));
             }
         }
     }
 }
 
-/// Returns the operation of a function, if it has one.
-fn endpoint(file: usize, function: &ItemFn) -> Option<Endpoint> {
-    let attribute = function.attrs.iter().find(|attribute| attribute.path().is_ident("endpoint"))?;
-    let pairs = attribute.parse_args_with(Punctuated::<MetaNameValue, Token![,]>::parse_terminated).ok()?;
-    let value = |key: &str| pairs.iter().find(|pair| pair.path.is_ident(key)).map(|pair| &pair.value);
-    let text = |key: &str| value(key).and_then(text_of);
-    let method = match value("method") {
-        Some(Expr::Path(method)) => method.path.get_ident().map(Ident::to_string),
-        _ => None,
-    };
-    let (name, mut names) = (&function.sig.ident, Names::default());
-    names.visit_signature(&function.sig);
-    Some(Endpoint {
-        id: text("operation_id").unwrap_or_else(|| name.to_string()),
-        path: text("path").unwrap_or_default(),
-        method: method.unwrap_or_default().to_lowercase(),
-        function: Spot::of(file, name, name),
-        names: names.0,
-    })
+/// Returns the place from the beginning of a node to the end of another.
+fn place(file: &str, first: &impl Spanned, last: &impl Spanned) -> Location {
+    let (span, end) = (first.span(), last.span().byte_range().end);
+    let (start, line) = (span.byte_range().start, span.start());
+    let span = Span { start, end, line: line.line, column: line.column + 1 };
+    Location { file: file.to_owned(), span, ..Location::default() }
 }
 
-#[derive(Default)]
-struct Names(Vec<String>);
-
-impl<'ast> Visit<'ast> for Names {
-    fn visit_path_segment(&mut self, segment: &'ast syn::PathSegment) {
-        self.0.push(segment.ident.to_string());
-        visit::visit_path_segment(self, segment);
-    }
+/// Returns the operation of a function, if it has one.
+fn endpoint(file: &str, function: &ItemFn) -> Option<Endpoint> {
+    let attribute = function.attrs.iter().find(|attribute| attribute.path().is_ident("endpoint"))?;
+    let name = &function.sig.ident;
+    Some(Endpoint {
+        id: setting(attribute, "operation_id").unwrap_or_else(|| name.to_string()),
+        path: setting(attribute, "path").unwrap_or_default(),
+        method: setting(attribute, "method").unwrap_or_default().to_lowercase(),
+        function: place(file, name, name),
+    })
 }
 
 /// Returns the name that serde gives to an item without `rename_all`, whose changes [`is_same`] ignores.
 fn wire(attributes: &[Attribute], name: &Ident) -> String {
-    let of_serde = attributes.iter().filter(|attribute| attribute.path().is_ident("serde"));
-    let settings = of_serde.filter_map(|attribute| {
-        attribute.parse_args_with(Punctuated::<syn::Meta, Token![,]>::parse_terminated).ok()
-    });
-    let renamed = settings.flatten().find_map(|setting| match setting {
-        syn::Meta::NameValue(pair) if pair.path.is_ident("rename") => text_of(&pair.value),
-        _ => None,
-    });
-    renamed.unwrap_or_else(|| name.unraw().to_string())
+    let mut of_serde = attributes.iter().filter(|attribute| attribute.path().is_ident("serde"));
+    of_serde.find_map(|of| setting(of, "rename")).unwrap_or_else(|| name.unraw().to_string())
 }
 
-fn derives(attributes: &[Attribute]) -> Vec<String> {
-    let derives = attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
-    let paths = derives.filter_map(|derive| {
-        derive.parse_args_with(Punctuated::<syn::Path, Token![,]>::parse_terminated).ok()
-    });
-    paths.flatten().filter_map(|path| Some(path.segments.last()?.ident.to_string())).collect()
-}
-
-/// Returns the text of a string literal.
-fn text_of(expression: &Expr) -> Option<String> {
-    match expression {
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Str(text) => Some(text.value()),
-            _ => None,
-        },
-        _ => None,
-    }
+/// Returns the value of a setting in an attribute: a name, or the text of a string without escapes.
+fn setting(attribute: &Attribute, key: &str) -> Option<String> {
+    // Tokens have one space between them, and the strings of settings have none.
+    let tokens = attribute.meta.to_token_stream().to_string();
+    let (_, value) = tokens.split_once(&format!("{key} = "))?;
+    value.trim_start_matches('"').split(['"', ' ', ',']).next().map(str::to_owned)
 }

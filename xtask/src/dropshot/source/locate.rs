@@ -1,9 +1,9 @@
 //! Finds the Rust code of a finding by the trail of its subject.
 
 use animal_store::http::router;
-use document::finding::{Finding, Severity, Subject};
+use document::finding::{Finding, Location, Severity, Subject};
 
-use super::index::{Endpoint, Index, Spot, WireType};
+use super::index::{Endpoint, Index, WireType};
 
 /// Kinds and names from the document to the subject.
 type Trail<'t> = &'t [(&'static str, String)];
@@ -11,7 +11,7 @@ type Trail<'t> = &'t [(&'static str, String)];
 /// The function that registers all operations: the location of findings that have no other.
 const WHOLE: &str = "api";
 
-pub(super) fn locate(index: &Index, finding: &Finding) -> Option<Spot> {
+pub(super) fn locate<'i>(index: &'i Index, finding: &Finding) -> Option<&'i Location> {
     let of_info = finding.subject.trail().first().is_some_and(|(kind, _)| *kind == "info");
     // These do not concern the code.
     if finding.severity == Severity::Unreadable || of_info {
@@ -25,16 +25,16 @@ pub(super) fn locate(index: &Index, finding: &Finding) -> Option<Spot> {
 }
 
 /// Finds the Rust code of an object by its subject. `None` if it has no code of its own.
-pub(super) fn place(index: &Index, subject: &Subject) -> Option<Spot> {
+pub(super) fn place<'i>(index: &'i Index, subject: &Subject) -> Option<&'i Location> {
     Locator { index, finding: &Finding::default() }.document(subject.trail())
 }
 
-struct Locator<'l> {
-    index: &'l Index,
-    finding: &'l Finding,
+struct Locator<'i, 'f> {
+    index: &'i Index,
+    finding: &'f Finding,
 }
 
-impl Locator<'_> {
+impl<'i> Locator<'i, '_> {
     /// Returns the code's name of the thing that the document calls `name`. It is different only if the finding says that
     /// the code lacks this thing, which is then the last of the trail.
     fn in_code<'n>(&'n self, name: &'n str, rest: Trail<'_>) -> &'n str {
@@ -42,7 +42,7 @@ impl Locator<'_> {
         self.finding.instead.as_deref().filter(|_| is_missing).unwrap_or(name)
     }
 
-    fn document(&self, trail: Trail<'_>) -> Option<Spot> {
+    fn document(&self, trail: Trail<'_>) -> Option<&'i Location> {
         let index = self.index;
         let ((kind, name), rest) = trail.split_first()?;
         match *kind {
@@ -55,16 +55,16 @@ impl Locator<'_> {
         }
     }
 
-    fn path(&self, path: &str, rest: Trail<'_>) -> Option<Spot> {
+    fn path(&self, path: &str, rest: Trail<'_>) -> Option<&'i Location> {
         let (path, method) = match rest {
             [("operation", method), rest @ ..] => (path, Some(self.in_code(method, rest))),
             _ => (self.in_code(path, &[]), None),
         };
         let mut endpoints = self.index.endpoints.iter().filter(|endpoint| endpoint.path == path);
-        endpoints.find(|it| method.is_none_or(|method| it.method == method)).map(|it| it.function)
+        endpoints.find(|it| method.is_none_or(|method| it.method == method)).map(|it| &it.function)
     }
 
-    fn operation(&self, endpoint: &Endpoint, rest: Trail<'_>) -> Spot {
+    fn operation(&self, endpoint: &'i Endpoint, rest: Trail<'_>) -> &'i Location {
         let found = match rest {
             [("parameter", name), rest @ ..] => {
                 // The name may have its location: `limit in query`.
@@ -75,14 +75,16 @@ impl Locator<'_> {
                 self.header(endpoint, status, self.in_code(name, rest))
             }
             // All error responses have the same body.
-            [("response", status), _, ..] if is_error(status) => self.index.schema("Error").map(|it| it.spot),
+            [("response", status), _, ..] if is_error(status) => {
+                self.index.schema("Error").map(|it| &it.place)
+            }
             _ => None,
         };
-        found.unwrap_or(endpoint.function)
+        found.unwrap_or(&endpoint.function)
     }
 
     /// Locates the field of a header, or what adds it to several responses.
-    fn header(&self, endpoint: &Endpoint, status: &str, name: &str) -> Option<Spot> {
+    fn header(&self, endpoint: &Endpoint, status: &str, name: &str) -> Option<&'i Location> {
         let everywhere = router::headers(true).iter().any(|known| known.eq_ignore_ascii_case(name));
         let shared = match everywhere {
             true => self.index.name("headers"),
@@ -93,14 +95,14 @@ impl Locator<'_> {
     }
 
     /// Locates a part of a type.
-    fn inside(&self, of: &WireType, rest: Trail<'_>) -> Spot {
+    fn inside(&self, of: &'i WireType, rest: Trail<'_>) -> &'i Location {
         let member = match rest {
             [("property", name), rest @ ..] => of.member(self.in_code(name, rest)),
             // A value of `required` or `enum`.
             [] => self.finding.instead.as_ref().and_then(|name| of.member(name)),
             _ => None,
         };
-        member.unwrap_or(of.spot)
+        member.unwrap_or(&of.place)
     }
 }
 

@@ -15,23 +15,11 @@ use std::path::Path;
 use checks::report;
 use document::finding::{Finding, Location, Subject};
 
-use index::{Index, Spot};
-
-/// A type of the code with a name in `components/schemas`.
-#[derive(Clone, Debug)]
-pub struct SchemaType {
-    /// The name in Rust.
-    pub name: String,
-    /// Whether requests can contain it.
-    pub is_read: bool,
-    /// Whether responses can contain it.
-    pub is_written: bool,
-}
+use index::Index;
 
 /// The sources of the service.
 pub struct Sources {
     shown: report::Sources,
-    files: Vec<String>,
     index: Index,
 }
 
@@ -55,8 +43,7 @@ impl Sources {
                 continue;
             };
             let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-            sources.index.add(sources.files.len(), &parsed.items);
-            sources.files.push(name.clone());
+            sources.index.add(&name, &parsed.items);
             sources.shown.add(name, text);
         }
         sources
@@ -64,7 +51,7 @@ impl Sources {
 
     /// Returns an empty index, for when there are no findings.
     pub fn none(root: &Path) -> Self {
-        Self { shown: report::Sources::new(root), files: Vec::new(), index: Index::default() }
+        Self { shown: report::Sources::new(root), index: Index::default() }
     }
 
     /// The texts of the files, for a report.
@@ -74,28 +61,22 @@ impl Sources {
 
     /// Returns the Rust code that a finding contradicts. `None` if the finding does not concern the code.
     pub fn locate(&self, finding: &Finding) -> Option<Location> {
-        self.location(locate::locate(&self.index, finding)?)
+        locate::locate(&self.index, finding).cloned()
     }
 
     /// Returns the Rust code of an object of the document. `None` if it has no code of its own.
     pub fn place(&self, subject: &Subject) -> Option<Location> {
-        self.location(locate::place(&self.index, subject)?)
+        locate::place(&self.index, subject).cloned()
     }
 
-    fn location(&self, spot: Spot) -> Option<Location> {
-        let file = self.files.get(spot.file)?;
-        Some(Location { file: file.clone(), span: spot.span, ..Location::default() })
+    /// Returns the name in Rust of the public type with this name in `components/schemas`.
+    pub fn schema(&self, name: &str) -> Option<&str> {
+        self.index.schema(name).filter(|known| known.public).map(|known| &*known.name)
     }
 
-    /// Returns the type with this name in `components/schemas`.
-    pub fn schema(&self, name: &str) -> Option<SchemaType> {
-        let known = self.index.schema(name).filter(|known| known.public)?;
-        let has = |wanted: &str| known.traits.iter().any(|name| name == wanted);
-        Some(SchemaType {
-            name: known.name.clone(),
-            is_read: has("Deserialize"),
-            is_written: has("Serialize"),
-        })
+    /// Whether an operation has this method, in lower case, and this path.
+    pub fn has_operation(&self, method: &str, path: &str) -> bool {
+        self.index.endpoints.iter().any(|known| known.method == method && known.path == path)
     }
 
     /// Returns the Rust names of all types used in requests and responses.
