@@ -5,7 +5,7 @@ use pulldown_cmark::HeadingLevel;
 
 use crate::code::highlighted;
 use crate::layout::{HOME, Page, Past, Site, contents, link};
-use crate::markdown::{self, Section};
+use crate::markdown::{self, headings};
 use crate::sources::sum;
 use crate::{File, Hosting, ORIGIN};
 
@@ -77,7 +77,6 @@ pub(crate) fn clients(site: &Site<'_>) -> File {
             _ => return None,
         })
     });
-    let links = html! { ul { @for Section { title, id, .. } in sections.iter().filter(|it| it.is_heading) { li { a href={ "#" (id) } { (title) } } } } };
-    let aside = html! { div.aside { (contents(&links)) } };
+    let aside = html! { div.aside { (contents(&html! { ul { (headings(&sections)) } })) } };
     Page { aside, ..Page::of(CLIENTS, "Clients", CLIENTS, main) }.file(site)
 }

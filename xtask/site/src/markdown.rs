@@ -23,6 +23,12 @@ pub(crate) fn permalink(id: &str, title: &str) -> Markup {
     html! { " " a.permalink href={ "#" (id) } aria-label={ "Link to " (title) } { "#" } }
 }
 
+/// Returns the links to the headings of a text.
+pub(crate) fn headings(sections: &[Section]) -> Markup {
+    let headings = sections.iter().filter(|section| section.is_heading);
+    html! { @for Section { title, id, .. } in headings { li { a href={ "#" (id) } { (title) } } } }
+}
+
 /// Returns the HTML of a text. Headings become paragraphs, since the text is deep in the outline of its page.
 pub(crate) fn block(text: &str) -> Markup {
     let events = events(text, &|_| None).into_iter().map(|event| match event {

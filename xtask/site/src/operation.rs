@@ -1,13 +1,13 @@
 //! Operations: description, samples, parameters, request body, responses, security and deprecation.
 
-use document::Node;
+use document::{Entry, Node};
 use maud::{Markup, html};
 
 use crate::code::highlighted;
 use crate::markdown::{self, permalink};
-use crate::request::{self, error_codes, scopes};
+use crate::request::{self, error_codes};
 use crate::sample::LANGUAGES;
-use crate::schema::{self, Nesting, field, others, summary};
+use crate::schema::{BODY, field, nested, others, summary};
 use crate::spec::{Operation, Spec, anchor, entries, flag, items, sample, text};
 
 /// The keywords of an operation that are shown in words.
@@ -70,7 +70,7 @@ fn code(context: &Context<'_>, operation: &Operation<'_>) -> Markup {
                 pre { code { (highlighted(&program(&request), id)) } }
             }
         }
-        p { a href={ (context.viewer) "#/" (in_fragment(tag)) "/" (in_fragment(&name)) } { "Try " (name) } }
+        p { a href={ (context.viewer) "#/" (tag.replace(' ', "_")) "/" (name) } { "Try " (name) } }
         @for (status, response) in successes {
             (figures(spec, spec.resolve(response), &format!("Response {status}")))
         }
@@ -90,16 +90,6 @@ fn figures(spec: &Spec<'_>, owner: &Node, title: &str) -> Markup {
             }
         }
     }
-}
-
-/// Returns text as a part of the viewer's fragment.
-fn in_fragment(text: &str) -> String {
-    let encoded = text.bytes().map(|byte| match byte {
-        b' ' => "_".to_owned(),
-        byte if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    });
-    encoded.collect()
 }
 
 /// Returns the notice of a deprecated operation, with its dates.
@@ -127,12 +117,9 @@ fn security(spec: &Spec<'_>, operation: &Operation<'_>) -> Markup {
         @for (position, alternative) in alternatives.iter().enumerate() {
             @if position > 0 { ", or " }
             @if alternative.entries().is_empty() { "none" }
-            @for (position, entry) in alternative.entries().iter().enumerate() {
+            @for (position, Entry { key, .. }) in alternative.entries().iter().enumerate() {
                 @if position > 0 { " and " }
-                @if spec.components("securitySchemes").any(|(name, _)| name == entry.key) {
-                    a href={ "#" (anchor("security", &entry.key)) } { (entry.key) }
-                } @else { (entry.key) }
-                (scopes(alternative, &entry.key))
+                a href={ "#" (anchor("security", key)) } { (key) }
             }
         }
     }
@@ -151,7 +138,7 @@ fn parts(context: &Context<'_>, operation: &Operation<'_>) -> Markup {
             ul.fields {
                 @for parameter in parameters {
                     @let required = flag(parameter, "required").then_some("required");
-                    li { (field(spec, text(parameter, "name"), parameter, text(parameter, "in"), required, Nesting::BODY)) }
+                    li { (field(spec, text(parameter, "name"), parameter, text(parameter, "in"), required)) }
                 }
             }
         }
@@ -210,7 +197,7 @@ fn headers(spec: &Spec<'_>, response: &Node) -> Markup {
                 @for (name, header) in headers {
                     @let header = spec.resolve(header);
                     @let required = flag(header, "required").then_some("always present");
-                    li { (field(spec, name, header, "", required, Nesting::BODY)) }
+                    li { (field(spec, name, header, "", required)) }
                 }
             }
         }
@@ -222,7 +209,7 @@ fn content(spec: &Spec<'_>, owner: &Node) -> Markup {
     html! {
         @for (media_type, content) in entries(owner, "content") {
             h5 { "Body " code { (media_type) } }
-            @if let Some(schema) = content.get("schema") { (schema::whole(spec, schema)) }
+            @if let Some(schema) = content.get("schema") { p { (summary(spec, schema)) } (nested(spec, schema, BODY)) }
             (others(content, "schema example examples"))
         }
     }

@@ -5,10 +5,10 @@ use maud::{Markup, html};
 use pulldown_cmark::HeadingLevel;
 
 use crate::layout::{HOME, Page, Site, Version, contents, link, versions};
-use crate::markdown::{self, Section, is_outside, permalink};
+use crate::markdown::{self, Section, headings, is_outside, permalink};
 use crate::operation::{Context, endpoint, section};
 use crate::sample::LANGUAGES;
-use crate::schema::{Nesting, details, others, summary};
+use crate::schema::{details, others, summary};
 use crate::spec::{Spec, anchor, flag, items, sample, text};
 use crate::{File, Hosting, assets};
 
@@ -124,15 +124,12 @@ fn about(info: &Node) -> Markup {
 
 /// Returns the base URLs: that of this service, or those that the document names.
 fn servers(site: &Site<'_>, version: &Version) -> Markup {
-    let named = version.spec().servers();
     html! {
-        @if !named.is_empty() {
-            h2 #servers { "Servers" (permalink("servers", "Servers")) }
-            ul {
-                @if *site.hosting == Hosting::Service { li { code { (site.base(version)) } " This service" } }
-                @for (url, description) in named {
-                    li { code { (url) } @if !description.is_empty() { " " (description) } }
-                }
+        h2 #servers { "Servers" (permalink("servers", "Servers")) }
+        ul {
+            @if *site.hosting == Hosting::Service { li { code { (site.base(version)) } " This service" } }
+            @for (url, description) in version.spec().servers() {
+                li { code { (url) } @if !description.is_empty() { " " (description) } }
             }
         }
     }
@@ -154,20 +151,17 @@ fn languages() -> Markup {
 }
 
 fn schemas(spec: &Spec<'_>) -> Markup {
-    let schemas: Vec<_> = spec.components("schemas").collect();
     html! {
-        @if !schemas.is_empty() {
-            h2 #schemas { "Schemas" (permalink("schemas", "Schemas")) }
-            @for (name, schema) in schemas {
-                @let id = anchor("schema", name);
-                section.schema id=(id) {
-                    h3 { (name) (permalink(&id, name)) }
-                    p { (summary(spec, schema)) }
-                    (markdown::block(text(schema, "description")))
-                    (details(spec, schema, Nesting::COMPONENTS))
-                    @if let Some(example) = schema.get("example") {
-                        figure { figcaption { "Example" } pre { code { (sample(example)) } } }
-                    }
+        h2 #schemas { "Schemas" (permalink("schemas", "Schemas")) }
+        @for (name, schema) in spec.components("schemas") {
+            @let id = anchor("schema", name);
+            section.schema id=(id) {
+                h3 { (name) (permalink(&id, name)) }
+                p { (summary(spec, schema)) }
+                (markdown::block(text(schema, "description")))
+                (details(spec, schema, 0))
+                @if let Some(example) = schema.get("example") {
+                    figure { figcaption { "Example" } pre { code { (sample(example)) } } }
                 }
             }
         }
@@ -175,18 +169,15 @@ fn schemas(spec: &Spec<'_>) -> Markup {
 }
 
 fn security_schemes(spec: &Spec<'_>) -> Markup {
-    let schemes: Vec<_> = spec.components("securitySchemes").collect();
     html! {
-        @if !schemes.is_empty() {
-            h2 #credentials { "Credentials" (permalink("credentials", "Credentials")) }
-            @for (name, scheme) in schemes {
-                @let scheme = spec.resolve(scheme);
-                @let id = anchor("security", name);
-                section id=(id) {
-                    h3 { (name) (permalink(&id, name)) }
-                    (markdown::block(text(scheme, "description")))
-                    (others(scheme, "description"))
-                }
+        h2 #credentials { "Credentials" (permalink("credentials", "Credentials")) }
+        @for (name, scheme) in spec.components("securitySchemes") {
+            @let scheme = spec.resolve(scheme);
+            @let id = anchor("security", name);
+            section id=(id) {
+                h3 { (name) (permalink(&id, name)) }
+                (markdown::block(text(scheme, "description")))
+                (others(scheme, "description"))
             }
         }
     }
@@ -194,11 +185,10 @@ fn security_schemes(spec: &Spec<'_>) -> Markup {
 
 /// Returns the links to the parts of the page.
 fn places(spec: &Spec<'_>, sections: &[Section]) -> Markup {
-    let schemas: Vec<_> = spec.components("schemas").collect();
     html! {
         ul {
-            @for Section { title, id, .. } in sections.iter().filter(|it| it.is_heading) { li { a href={ "#" (id) } { (title) } } }
-            @if !spec.servers().is_empty() { li { a href="#servers" { "Servers" } } }
+            (headings(sections))
+            li { a href="#servers" { "Servers" } }
             li {
                 a href="#operations" { "Operations" }
                 ul { @for operation in spec.operations() {
@@ -208,15 +198,13 @@ fn places(spec: &Spec<'_>, sections: &[Section]) -> Markup {
                     }
                 } }
             }
-            @if !schemas.is_empty() {
-                li {
-                    a href="#schemas" { "Schemas" }
-                    ul { @for (name, _) in schemas { li { a href={ "#" (anchor("schema", name)) } { (name) } } } }
-                }
+            li {
+                a href="#schemas" { "Schemas" }
+                ul { @for (name, _) in spec.components("schemas") {
+                    li { a href={ "#" (anchor("schema", name)) } { (name) } }
+                } }
             }
-            @if spec.components("securitySchemes").next().is_some() {
-                li { a href="#credentials" { "Credentials" } }
-            }
+            li { a href="#credentials" { "Credentials" } }
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use document::Node;
 
-use crate::spec::{Operation, Spec, entries, flag, items, text, word};
+use crate::spec::{Operation, Spec, entries, flag, text, word};
 
 /// A request.
 pub(crate) struct Request<'a> {
@@ -16,8 +16,8 @@ pub(crate) struct Request<'a> {
 
 /// The value of a header.
 pub(crate) enum Header {
-    /// This text, and the variable `KEY`.
-    Key(&'static str),
+    /// The variable `KEY` as a bearer token.
+    Key,
     /// A new idempotency key.
     New,
     Text(String),
@@ -26,7 +26,7 @@ pub(crate) enum Header {
 impl Request<'_> {
     /// Whether it needs the variable `KEY`.
     pub(crate) fn has_key(&self) -> bool {
-        self.headers.iter().any(|(_, value)| matches!(value, Header::Key(_)))
+        self.headers.iter().any(|(_, value)| matches!(value, Header::Key))
     }
 
     /// Whether it has an idempotency key.
@@ -58,12 +58,7 @@ pub(crate) fn of<'a>(spec: &Spec<'a>, operation: &Operation<'a>, base: &str) -> 
     let content = body.and_then(|body| entries(body, "content").next());
     headers.extend(content.map(|(media_type, _)| ("Content-Type", Header::Text(media_type.to_owned()))));
     let example = content.and_then(|(_, content)| spec.examples(content).into_iter().next());
-    Request {
-        method: operation.method.to_uppercase(),
-        url,
-        headers,
-        body: example.map(|(_, example)| example),
-    }
+    Request { method: operation.method.to_uppercase(), url, headers, body: example.map(|(_, value)| value) }
 }
 
 /// Returns the value of a parameter: its example, else a word in its place.
@@ -72,23 +67,12 @@ fn value(spec: &Spec<'_>, parameter: &Node) -> String {
     example.map_or_else(|| text(parameter, "name").to_uppercase(), |(_, value)| word(value))
 }
 
-/// Returns the header with the credential of the first alternative, if a header has it.
+/// Returns the header with the credential of the first alternative, if it is a bearer token.
 fn credential<'a>(spec: &Spec<'a>, operation: &Operation<'a>) -> Option<(&'a str, Header)> {
     let name = &spec.security(operation).first()?.entries().first()?.key;
     let (_, scheme) = spec.components("securitySchemes").find(|(known, _)| known == name)?;
-    let scheme = spec.resolve(scheme);
-    let name = text(scheme, "name");
-    match (text(scheme, "type"), text(scheme, "in")) {
-        ("http", _) if text(scheme, "scheme").eq_ignore_ascii_case("basic") => {
-            Some(("Authorization", Header::Key("Basic ")))
-        }
-        ("http" | "oauth2" | "openIdConnect", _) => Some(("Authorization", Header::Key("Bearer "))),
-        // The document chooses the name; it is left out unless it is a plain word.
-        ("apiKey", "header") if name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-') => {
-            Some((name, Header::Key("")))
-        }
-        _ => None,
-    }
+    let is_bearer = text(spec.resolve(scheme), "scheme").eq_ignore_ascii_case("bearer");
+    is_bearer.then_some(("Authorization", Header::Key))
 }
 
 /// Returns the codes that the examples of errors have: the text in their field `code`.
@@ -101,10 +85,4 @@ pub(crate) fn error_codes<'a>(spec: &Spec<'a>, response: &'a Node) -> Vec<&'a st
         }
     }
     codes
-}
-
-/// Returns the scopes of a requirement in words, such as ` (read, write)`.
-pub(crate) fn scopes(requirement: &Node, name: &str) -> String {
-    let scopes: Vec<&str> = items(requirement, name).filter_map(Node::as_str).collect();
-    if scopes.is_empty() { String::new() } else { format!(" ({})", scopes.join(", ")) }
 }

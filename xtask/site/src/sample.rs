@@ -24,7 +24,7 @@ const HINT: &str = "set KEY to your API key";
 fn curl(request: &Request<'_>) -> String {
     let before = format!("# {KEEP}\nID=$(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)\n");
     let header = |(name, value): &(&str, Header)| match value {
-        Header::Key(prefix) => format!("-H \"{name}: {prefix}${{KEY:?{HINT}}}\""),
+        Header::Key => format!("-H \"{name}: Bearer ${{KEY:?{HINT}}}\""),
         Header::New => format!("-H \"{name}: \\\"$ID\\\"\""),
         Header::Text(value) => format!("-H {}", shell(&format!("{name}: {value}"))),
     };
@@ -50,7 +50,7 @@ fn python(request: &Request<'_>) -> String {
     let headers = lines(
         request,
         |name, value| format!("        {name}: {value},\n"),
-        ("f\"", "{key}\""),
+        "f\"Bearer {key}\"",
         "idempotency_key",
     );
     format!(
@@ -73,7 +73,7 @@ fn typescript(request: &Request<'_>) -> String {
     );
     let id = format!("// {KEEP}\nconst idempotencyKey = `\"${{crypto.randomUUID()}}\"`;\n");
     let headers =
-        lines(request, |name, value| format!("    {name}: {value},\n"), ("`", "${key}`"), "idempotencyKey");
+        lines(request, |name, value| format!("    {name}: {value},\n"), "`Bearer ${key}`", "idempotencyKey");
     let body = request.body.map_or_else(String::new, |body| {
         let is_text = body.as_str().is_some() || has_large_number(body);
         let json = || format!("JSON.stringify({})", sample(body).replace('\n', "\n  "));
@@ -96,7 +96,7 @@ fn rust(request: &Request<'_>) -> String {
         "    // {KEEP}\n    let idempotency_key = format!(\"\\\"{{}}\\\"\", uuid::Uuid::new_v4());\n"
     );
     let header = |name: &str, value: &str| format!("        .header({name}, {value})\n");
-    let headers = lines(request, header, ("format!(\"", "{key}\")"), "idempotency_key");
+    let headers = lines(request, header, "format!(\"Bearer {key}\")", "idempotency_key");
     let body = request.body.map_or_else(String::new, |body| {
         let text = word(body);
         let body = if text.contains("\"#") { format!("{text:?}") } else { format!("r#\"{text}\"#") };
@@ -114,17 +114,12 @@ fn rust(request: &Request<'_>) -> String {
     )
 }
 
-/// Returns a line for each header: `line` of its name as a string and of an expression of its value. The key is between
-/// `before` with the prefix, and `after`; `new` is the idempotency key.
-fn lines(
-    request: &Request<'_>,
-    line: fn(&str, &str) -> String,
-    (before, after): (&str, &str),
-    new: &str,
-) -> String {
+/// Returns a line for each header: `line` of its name as a string and of an expression of its value. `key` is that of the
+/// credential, and `new` that of the idempotency key.
+fn lines(request: &Request<'_>, line: fn(&str, &str) -> String, key: &str, new: &str) -> String {
     let lines = request.headers.iter().map(|(name, value)| {
         let value = match value {
-            Header::Key(prefix) => format!("{before}{prefix}{after}"),
+            Header::Key => key.to_owned(),
             Header::New => new.to_owned(),
             Header::Text(text) => quoted(text),
         };

@@ -1,5 +1,5 @@
-//! Schemas: the type and the bounds in one line, then properties and parts. A reference to a component is a link with the
-//! bounds of the component. Bodies show its properties too, those below the second level folded.
+//! Schemas: the type and the bounds in one line, then properties and items. A reference to a component is a link with the
+//! bounds of the component; that of a body shows its properties too. Keywords that combine schemas are shown as JSON.
 
 use document::{Node, Value};
 use maud::{Markup, html};
@@ -9,36 +9,10 @@ use crate::spec::{Spec, anchor, entries, flag, items, json, text, word};
 
 /// The keywords that [`type_name`], [`bounds`] and [`details`] show in words. Others are shown as they are.
 const SHOWN: &str = "$ref type format description enum default nullable readOnly writeOnly deprecated minimum maximum \
-    exclusiveMinimum exclusiveMaximum minLength maxLength pattern minItems maxItems uniqueItems minProperties \
-    maxProperties properties required additionalProperties items allOf oneOf anyOf not example";
+    exclusiveMinimum exclusiveMaximum minLength maxLength pattern minItems maxItems uniqueItems minProperties maxProperties properties required items example";
 
-/// A keyword of one or several other schemas, and the words before them.
-const PARTS: [(&str, &str); 5] = [
-    ("additionalProperties", "Other fields:"),
-    ("allOf", "All of these apply:"),
-    ("oneOf", "Exactly one of these:"),
-    ("anyOf", "One or more of these:"),
-    ("not", "But not:"),
-];
-
-/// The level of properties below which they are folded.
-const FOLDED: usize = 2;
-/// The level of properties below which a reference is only a link.
-const DEEPEST: usize = 5;
-
-/// Where a schema is shown: the level of its properties, and the components that it is in.
-#[derive(Clone, Copy)]
-pub(crate) struct Nesting<'n> {
-    level: usize,
-    inside: &'n [&'n str],
-}
-
-impl Nesting<'_> {
-    /// A body.
-    pub(crate) const BODY: Nesting<'static> = Nesting { level: 0, inside: &[] };
-    /// The list of components, which has each of them.
-    pub(crate) const COMPONENTS: Nesting<'static> = Nesting { level: DEEPEST, inside: &[] };
-}
+/// The longest chain of references from a body to the object whose properties are shown.
+pub(crate) const BODY: usize = 3;
 
 /// Returns the type and the bounds in one line.
 pub(crate) fn summary(spec: &Spec<'_>, schema: &Node) -> Markup {
@@ -59,7 +33,6 @@ fn type_name(spec: &Spec<'_>, schema: &Node) -> Markup {
             @match text(schema, "type") {
                 "" if schema.get("$ref").is_some() => { code { (text(schema, "$ref")) } }
                 "" if schema.get("properties").is_some() => "object",
-                "" if PARTS.iter().any(|(keyword, _)| schema.get(keyword).is_some()) => "see below",
                 "" => "any value",
                 "array" => { "array of " @match schema.get("items") {
                     Some(items) => (type_name(spec, items)),
@@ -75,22 +48,17 @@ fn type_name(spec: &Spec<'_>, schema: &Node) -> Markup {
 /// Returns the bounds of the values of a schema, each in words.
 fn bounds(schema: &Node) -> Vec<Markup> {
     let mut bounds = Vec::new();
-    let above = if flag(schema, "exclusiveMinimum") { "more than" } else { "at least" };
-    let below = if flag(schema, "exclusiveMaximum") { "less than" } else { "at most" };
     for (least, most, unit) in [
         ("minimum", "maximum", ""),
         ("minLength", "maxLength", " characters"),
         ("minItems", "maxItems", " items"),
         ("minProperties", "maxProperties", " fields"),
     ] {
-        let is_inclusive = !unit.is_empty() || (above, below) == ("at least", "at most");
-        let [above, below] = if unit.is_empty() { [above, below] } else { ["at least", "at most"] };
         bounds.push(match [least, most].map(|keyword| schema.get(keyword).map(json)) {
             [Some(least), Some(most)] if least == most => html! { "exactly " (least) (unit) },
-            [Some(least), Some(most)] if is_inclusive => html! { (least) " to " (most) (unit) },
-            [Some(least), Some(most)] => html! { (above) " " (least) " and " (below) " " (most) },
-            [Some(least), None] => html! { (above) " " (least) (unit) },
-            [None, Some(most)] => html! { (below) " " (most) (unit) },
+            [Some(least), Some(most)] => html! { (least) " to " (most) (unit) },
+            [Some(least), None] => html! { "at least " (least) (unit) },
+            [None, Some(most)] => html! { "at most " (most) (unit) },
             [None, None] => continue,
         });
     }
@@ -107,6 +75,8 @@ fn bounds(schema: &Node) -> Vec<Markup> {
         bounds.extend(schema.get(keyword).map(|value| html! { (keyword) " " code { (word(value)) } }));
     }
     for (keyword, words) in [
+        ("exclusiveMinimum", "the minimum excluded"),
+        ("exclusiveMaximum", "the maximum excluded"),
         ("uniqueItems", "no item twice"),
         ("nullable", "may be null"),
         ("readOnly", "only in responses"),
@@ -118,74 +88,44 @@ fn bounds(schema: &Node) -> Vec<Markup> {
     bounds
 }
 
-/// Returns what a line cannot show: properties, parts and items without a name, and other keywords.
-pub(crate) fn details(spec: &Spec<'_>, schema: &Node, at: Nesting<'_>) -> Markup {
+/// Returns what a line cannot show: properties, items without a name, and other keywords. So many references in a chain are
+/// replaced by their targets.
+pub(crate) fn details(spec: &Spec<'_>, schema: &Node, references: usize) -> Markup {
     if schema.get("$ref").is_some() {
-        return match shown(spec, schema, at) {
-            Some((name, target)) => {
-                details(spec, target, Nesting { inside: &[at.inside, &[name]].concat(), ..at })
-            }
-            None => html! {},
-        };
+        let target = spec.component(schema).filter(|_| references > 0);
+        return target.map_or_else(|| html! {}, |(_, target)| details(spec, target, references - 1));
     }
-    let properties: Vec<_> = entries(schema, "properties").collect();
     let required: Vec<&str> = items(schema, "required").filter_map(Node::as_str).collect();
-    let undescribed = required.iter().filter(|name| properties.iter().all(|(known, _)| known != *name));
+    let undescribed =
+        required.iter().filter(|name| entries(schema, "properties").all(|(known, _)| known != **name));
+    let is_closed =
+        matches!(schema.get("additionalProperties"), Some(Node { value: Value::Bool(false), .. }));
+    let shown = format!("{SHOWN}{}", if is_closed { " additionalProperties" } else { "" });
     html! {
-        @if !properties.is_empty() {
-            @let below = Nesting { level: at.level + 1, ..at };
-            @let fields = html! {
-                ul.fields {
-                    @for (name, property) in &properties {
-                        @let required = required.contains(name).then_some("required");
-                        li { (field(spec, name, property, "", required, below)) }
-                    }
+        @if entries(schema, "properties").next().is_some() {
+            ul.fields {
+                @for (name, property) in entries(schema, "properties") {
+                    li { (field(spec, name, property, "", required.contains(&name).then_some("required"))) }
                 }
-            };
-            @if (FOLDED..DEEPEST).contains(&at.level) { details { summary { "Fields" } (fields) } } @else { (fields) }
+            }
         }
         @for name in undescribed { p { "The field " code { (name) } " is required." } }
         @if let Some(items) = schema.get("items") {
             // The list's own line has their type.
             @if !bounds(spec.resolve(items)).is_empty() { p { "Each item: " (summary(spec, items)) } }
-            (nested(spec, items, at))
+            (nested(spec, items, references))
         }
-        @for (keyword, words) in PARTS {
-            @match schema.get(keyword).map(|parts| (&parts.value, parts)) {
-                Some((Value::Bool(false), _)) => { p.bound { "No other fields." } }
-                Some((Value::Mapping(_), part)) => { p { (words) } ul.fields { li { (part_of(spec, part, at)) } } }
-                Some((Value::Sequence(_), parts)) => {
-                    p { (words) }
-                    ul.fields { @for part in parts.items() { li { (part_of(spec, part, at)) } } }
-                }
-                _ => {}
-            }
-        }
-        (others(schema, SHOWN))
+        @if is_closed { p.bound { "No other fields." } }
+        (others(schema, &shown))
     }
 }
 
-/// Returns the name and the target of a reference to a component whose properties are shown here.
-fn shown<'a>(spec: &Spec<'a>, schema: &'a Node, at: Nesting<'_>) -> Option<(&'a str, &'a Node)> {
-    spec.component(schema).filter(|(name, _)| at.level < DEEPEST && !at.inside.contains(name))
-}
-
-/// Returns the line and the details of the schema of a body.
-pub(crate) fn whole(spec: &Spec<'_>, schema: &Node) -> Markup {
-    html! { p { (summary(spec, schema)) } (nested(spec, schema, Nesting::BODY)) }
-}
-
-fn part_of(spec: &Spec<'_>, schema: &Node, at: Nesting<'_>) -> Markup {
-    html! { (summary(spec, schema)) (nested(spec, schema, at)) }
-}
-
-/// Returns the description and the details of a schema in another one.
-fn nested(spec: &Spec<'_>, schema: &Node, at: Nesting<'_>) -> Markup {
-    let described =
-        if schema.get("$ref").is_none() { Some(schema) } else { shown(spec, schema, at).map(|it| it.1) };
+/// Returns the description and the details of the schema of a body or of items.
+pub(crate) fn nested(spec: &Spec<'_>, schema: &Node, references: usize) -> Markup {
+    let is_shown = references > 0 || schema.get("$ref").is_none();
     html! {
-        @if let Some(schema) = described { (markdown::block(text(schema, "description"))) }
-        (details(spec, schema, at))
+        @if is_shown { (markdown::block(text(spec.resolve(schema), "description"))) }
+        (details(spec, schema, references))
     }
 }
 
@@ -197,7 +137,6 @@ pub(crate) fn field(
     owner: &Node,
     place: &str,
     required: Option<&str>,
-    at: Nesting<'_>,
 ) -> Markup {
     let described = spec.resolve(owner);
     let own = owner.get("schema").or_else(|| entries(owner, "content").next()?.1.get("schema"));
@@ -212,7 +151,7 @@ pub(crate) fn field(
         (markdown::block(text(described, "description")))
         @for (title, example) in spec.examples(described) { p.example { (title) ": " code { (word(example)) } } }
         @if let Some(own) = own { (markdown::block(text(own, "description"))) }
-        (details(spec, schema, at))
+        (details(spec, schema, 0))
     }
 }
 
