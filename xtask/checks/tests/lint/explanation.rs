@@ -67,7 +67,7 @@ fn an_explanation_shows_parts_with_the_keys_above_them() {
               schemas:
                 NewBook:
                   properties:
-                    "extra": {"maximum":10,"type":"integer"}
+                    extra: { maximum: 10, type: integer }
                     name:
 
         New version:
@@ -76,7 +76,7 @@ fn an_explanation_shows_parts_with_the_keys_above_them() {
               schemas:
                 NewBook:
                   properties:
-                    "extra": {"maximum": 9,"type":"integer"}
+                    extra: { maximum: 9, type: integer }
                     name:
 
         Reported: Property `extra` of schema `NewBook`: `maximum` changed from 10 to 9. Requests that the old version accepted are refused. Restore `maximum: 10`, or release 2.0.0.

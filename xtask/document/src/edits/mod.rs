@@ -1,7 +1,7 @@
 //! The edits of a text that make a [`Repair`], and those that rename something with everything that refers to it.
 
 mod format;
-mod parts;
+pub mod parts;
 mod rename;
 mod uses;
 

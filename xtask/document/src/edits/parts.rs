@@ -7,7 +7,7 @@ use super::format::{block, flow, key_like, literal};
 use crate::text::{self, Entry, Node, Value, pointer};
 
 /// Removes an entry of a mapping or an item of a list.
-pub(super) fn remove(text: &str, root: &Node, at: &str) -> Option<Edit> {
+pub fn remove(text: &str, root: &Node, at: &str) -> Option<Edit> {
     match at_pointer(root, at)? {
         Part::Entry(owner, number) => remove_entry(text, owner, number),
         Part::Item(list, number) => remove_item(text, list, number),
@@ -65,7 +65,7 @@ pub(super) fn write(text: &str, root: &Node, at: &str, value: &Json) -> Option<E
 }
 
 /// Adds an entry to a mapping. `None` if it has the key.
-pub(super) fn add(text: &str, owner: &Node, key: &str, value: &Json) -> Option<Edit> {
+pub fn add(text: &str, owner: &Node, key: &str, value: &Json) -> Option<Edit> {
     let is_new = matches!(owner.value, Value::Mapping(_)) && owner.entry(key).is_none();
     if is_new { add_entry(text, owner, key, value) } else { None }
 }
