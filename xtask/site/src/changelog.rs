@@ -38,7 +38,7 @@ pub(crate) fn index(site: &Site<'_>) -> File {
 }
 
 /// Returns the page of a release.
-pub(crate) fn page(site: &Site<'_>, Past { version, changes, .. }: &Past<'_>) -> File {
+pub(crate) fn page(site: &Site<'_>, Past { version, changes, .. }: &Past) -> File {
     let path = version.changes();
     let title = format!("Changes in {}", version.name);
     let operations: Vec<_> = version.spec().operations().iter().map(|it| it.name()).collect();

@@ -6,24 +6,22 @@ use pulldown_cmark::HeadingLevel;
 use crate::code::highlighted;
 use crate::layout::{HOME, Page, Past, Site, contents, link};
 use crate::markdown::{self, headings};
-use crate::sources::sum;
+use crate::sources::SUMS;
 use crate::{File, Hosting, ORIGIN};
 
 const FILES: &str = "docs/files.html";
 const CLIENTS: &str = "docs/clients.html";
-const SUMS: &str = "openapi/SHA256SUMS";
 
 /// Returns the files themselves: the documents, their checksums, and the example programs.
 pub(crate) fn all(site: &Site<'_>) -> Vec<File> {
     let json = serde_json::to_string(&site.current.root).unwrap_or_default();
     let mut files =
         vec![File::text("openapi.yaml", site.sources.working.clone()), File::text("openapi.json", json)];
-    for (name, content) in site.sources.released.iter().flat_map(|release| release.files()) {
-        let file = File::text(format!("openapi/{name}"), content.to_owned());
-        files.push(File { is_immutable: true, ..file });
-    }
     // The list of checksums grows with each release.
-    files.extend((!site.released.is_empty()).then(|| File::text(SUMS, site.sources.sums.clone())));
+    files.extend(site.sources.released.iter().map(|(name, content)| File {
+        is_immutable: name != SUMS,
+        ..File::text(format!("openapi/{name}"), content.clone())
+    }));
     let examples = site.sources.examples.iter();
     files
         .extend(examples.map(|(name, content)| File::text(format!("docs/examples/{name}"), content.clone())));
@@ -42,14 +40,15 @@ pub(crate) fn files(site: &Site<'_>) -> File {
         @if !site.released.is_empty() {
             p {
                 "The files of a release never change. Beside each is its SHA-256 checksum; "
-                a href=(link(FILES, SUMS)) { "SHA256SUMS" } " has all of them. To check downloaded files:"
+                a href=(link(FILES, &format!("openapi/{SUMS}"))) { "SHA256SUMS" } " has all of them. To check downloaded files:"
             }
             pre { code { (highlighted("sha256sum --check --ignore-missing SHA256SUMS", "sh")) } }
         }
-        @for Past { version, source, .. } in &site.released {
+        @for Past { version, .. } in &site.released {
             h2 { (version.name) }
-            ul.files { @for (name, _) in source.files() {
-                li { a href=(link(FILES, &format!("openapi/{name}"))) { (name) } " " code { (sum(&site.sources.sums, &name)) } }
+            ul.files { @for extension in ["yaml", "json", "changes.json"] {
+                @let name = format!("{}.{extension}", version.name);
+                li { a href=(link(FILES, &format!("openapi/{name}"))) { (name) } " " code { (site.sources.sum(&name)) } }
             } }
         }
     };
@@ -66,9 +65,8 @@ pub(crate) fn clients(site: &Site<'_>) -> File {
     let unknown = "\"${SITE:?set it to the address of these pages}\"";
     text = text.replace("https://SITE", site.url().or(own).unwrap_or(unknown));
     let (main, sections) = markdown::render(&text, HeadingLevel::H1, &|target| {
-        let is_example = target
-            .strip_prefix("examples/")
-            .is_some_and(|name| site.sources.examples.iter().any(|(known, _)| known == name));
+        let example = target.strip_prefix("examples/");
+        let is_example = example.is_some_and(|name| site.sources.examples.contains_key(name));
         Some(match target {
             "CHANGELOG.md" => link(CLIENTS, "docs/changelog.html"),
             target if target.ends_with(".yaml") => link(CLIENTS, HOME),

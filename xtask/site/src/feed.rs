@@ -8,7 +8,6 @@ use maud::{PreEscaped, html};
 use crate::File;
 use crate::changelog::chapters;
 use crate::layout::{Past, Site, link};
-use crate::sources::sum;
 
 const PATH: &str = "docs/releases.atom";
 
@@ -17,7 +16,7 @@ pub(crate) fn feed(site: &Site<'_>) -> Option<File> {
     let (newest, first) = (site.released.first()?, site.released.last()?);
     let to = |path: &str| site.url().map_or_else(|| link(PATH, path), |url| format!("{url}/{path}"));
     let name = |name: &str| html! { code { (name) } };
-    let id = |name: String| identifier(&site.sources.sums, &name);
+    let id = |name: String| identifier(site.sources.sum(&name));
     let feed = html! {
         (PreEscaped("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"))
         feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en" {
@@ -43,8 +42,8 @@ pub(crate) fn feed(site: &Site<'_>) -> Option<File> {
 
 /// Returns a permanent identifier: a UUID of version 8 (RFC 9562, section 5.8) from the checksum of a file of a release,
 /// which never changes.
-fn identifier(sums: &str, file: &str) -> String {
-    let digits = sum(sums, file).chars().filter(char::is_ascii_hexdigit);
+fn identifier(sum: &str) -> String {
+    let digits = sum.chars().filter(char::is_ascii_hexdigit);
     let digits: String = digits.chain(std::iter::repeat('0')).take(32).collect();
     let parts = [&digits[..8], &digits[8..12], &digits[13..16], &digits[17..20], &digits[20..]];
     format!("urn:uuid:{}-{}-8{}-8{}-{}", parts[0], parts[1], parts[2], parts[3], parts[4])

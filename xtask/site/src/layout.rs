@@ -5,7 +5,7 @@ use document::release::Release;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::spec::{Spec, text};
-use crate::{File, Hosting, MISSING, ORIGIN, Released, Sources, assets};
+use crate::{File, Hosting, MISSING, ORIGIN, Sources, assets};
 
 /// The path of the first page.
 pub(crate) const HOME: &str = "index.html";
@@ -29,7 +29,7 @@ pub(crate) struct Site<'a> {
     /// The working document.
     pub(crate) current: Version,
     /// The releases, the newest first.
-    pub(crate) released: Vec<Past<'a>>,
+    pub(crate) released: Vec<Past>,
     /// The path of the file that the search reads.
     pub(crate) search: String,
 }
@@ -47,9 +47,8 @@ pub(crate) struct Version {
 }
 
 /// A release.
-pub(crate) struct Past<'a> {
+pub(crate) struct Past {
     pub(crate) version: Version,
-    pub(crate) source: &'a Released,
     pub(crate) changes: Release,
 }
 
@@ -64,15 +63,15 @@ impl<'a> Site<'a> {
         };
         let root = read("in work", &sources.working)?;
         let name = root.pointer("/info/version").and_then(Node::as_str).unwrap_or("unknown").to_owned();
-        let is_released = sources.released.iter().any(|release| release.yaml == sources.working);
+        let is_released = sources.released.values().any(|text| *text == sources.working);
         let current = Version { name, root, is_working: true, is_released };
-        let released = sources.released.iter().map(|source| {
-            let name = source.version.clone();
-            let root = read(&name, &source.yaml)?;
-            let changes = serde_json::from_str(&source.changes)
+        let file = |name: String| sources.released.get(&name).map_or("", String::as_str);
+        let released = sources.versions().into_iter().map(|name| {
+            let root = read(name, file(format!("{name}.yaml")))?;
+            let changes = serde_json::from_str(file(format!("{name}.changes.json")))
                 .map_err(|error| format!("the changes of version {name}: {error}"))?;
-            let version = Version { name, root, is_working: false, is_released: true };
-            Ok(Past { version, source, changes })
+            let version = Version { name: name.to_owned(), root, is_working: false, is_released: true };
+            Ok(Past { version, changes })
         });
         let released = released.collect::<Result<_, String>>()?;
         Ok(Self { released, sources, hosting, current, search: String::new() })

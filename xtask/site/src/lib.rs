@@ -29,7 +29,7 @@ mod search;
 pub mod sources;
 mod spec;
 
-pub use sources::{Released, Sources};
+pub use sources::Sources;
 
 use layout::Site;
 

@@ -50,6 +50,7 @@ pub(crate) fn render(
     let mut output: Vec<Event<'_>> = Vec::new();
     let mut sections: Vec<Section> = Vec::new();
     let mut ids: Vec<String> = Vec::new();
+    let section = |is_heading, title, id| Section { is_heading, title, id, words: String::new() };
     let mut heading = None;
     let mut is_first_cell = false;
     for event in events(text, link) {
@@ -78,20 +79,16 @@ pub(crate) fn render(
                     output.push(Event::Html(permalink(&id, &title).into_string().into()));
                 }
                 if level == HeadingLevel::H2 {
-                    sections.push(Section { is_heading: true, title, id, words: String::new() });
+                    sections.push(section(true, title, id));
                 }
                 Event::End(TagEnd::Heading(level))
             }
             Event::Code(code) if begins_row && !ids.contains(&anchor("code", &code)) => {
                 let id = anchor("code", &code);
                 ids.push(id.clone());
-                sections.push(Section {
-                    is_heading: false,
-                    title: code.to_string(),
-                    id,
-                    words: String::new(),
-                });
-                Event::InlineHtml(html! { code id=(anchor("code", &code)) { (code) } }.into_string().into())
+                let shown = html! { code id=(id) { (code) } }.into_string();
+                sections.push(section(false, code.to_string(), id));
+                Event::InlineHtml(shown.into())
             }
             other => other,
         };

@@ -24,14 +24,16 @@ pub(crate) enum Header {
 }
 
 impl Request<'_> {
-    /// Whether it needs the variable `KEY`.
-    pub(crate) fn has_key(&self) -> bool {
-        self.headers.iter().any(|(_, value)| matches!(value, Header::Key))
+    /// Returns lines that read the variable `KEY`, if the request needs it.
+    pub(crate) fn with_key<'t>(&self, lines: &'t str) -> &'t str {
+        let has_key = self.headers.iter().any(|(_, value)| matches!(value, Header::Key));
+        if has_key { lines } else { "" }
     }
 
-    /// Whether it has an idempotency key.
-    pub(crate) fn is_idempotent(&self) -> bool {
-        self.headers.iter().any(|(_, value)| matches!(value, Header::New))
+    /// Returns lines that make an idempotency key, if the request has one.
+    pub(crate) fn with_new<'t>(&self, lines: &'t str) -> &'t str {
+        let is_idempotent = self.headers.iter().any(|(_, value)| matches!(value, Header::New));
+        if is_idempotent { lines } else { "" }
     }
 }
 

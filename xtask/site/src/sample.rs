@@ -22,7 +22,7 @@ const KEEP: &str = "Keep this value: after a 503 or a lost connection, repeat th
 const HINT: &str = "set KEY to your API key";
 
 fn curl(request: &Request<'_>) -> String {
-    let before = format!("# {KEEP}\nID=$(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)\n");
+    let id = format!("# {KEEP}\nID=$(uuidgen 2>/dev/null || cat /proc/sys/kernel/random/uuid)\n");
     let header = |(name, value): &(&str, Header)| match value {
         Header::Key => format!("-H \"{name}: Bearer ${{KEY:?{HINT}}}\""),
         Header::New => format!("-H \"{name}: \\\"$ID\\\"\""),
@@ -33,36 +33,32 @@ fn curl(request: &Request<'_>) -> String {
     words.push(shell(&request.url));
     words.extend(request.headers.iter().map(header));
     words.extend(request.body.map(|body| format!("-d {}", shell(&word(body)))));
-    when(request.is_idempotent(), &before) + &words.join(" \\\n  ")
+    request.with_new(&id).to_owned() + &words.join(" \\\n  ")
 }
 
 fn python(request: &Request<'_>) -> String {
-    let (has_key, is_new) = (request.has_key(), request.is_idempotent());
     let data = request.body.map(|body| match body.as_str() {
-        Some(text) => quoted(text),
-        None => format!("json.dumps({})", in_python(&sample(body).replace('\n', "\n    "))),
+        Some(text) => ("", quoted(text)),
+        None => {
+            ("import json\n", format!("json.dumps({})", in_python(&sample(body).replace('\n', "\n    "))))
+        }
     });
-    let imports = when(data.as_ref().is_some_and(|data| data.starts_with("json")), "import json\n")
-        + &when(has_key, "import os\nimport sys\n")
-        + &when(is_new, "import uuid\n");
+    let (json, data) = data.unwrap_or_default();
     let key = format!("key = os.environ.get(\"KEY\") or sys.exit({})\n", quoted(HINT));
     let id = format!("# {KEEP}\nidempotency_key = f'\"{{uuid.uuid4()}}\"'\n");
-    let headers = lines(
-        request,
-        |name, value| format!("        {name}: {value},\n"),
-        "f\"Bearer {key}\"",
-        "idempotency_key",
-    );
+    let headers = headers(request, "        ", ": ", ",\n", "f\"Bearer {key}\"", "idempotency_key");
     format!(
-        "{imports}from urllib.error import HTTPError\nfrom urllib.request import Request, urlopen\n\n{}{}request = \
+        "{json}{}{}from urllib.error import HTTPError\nfrom urllib.request import Request, urlopen\n\n{}{}request = \
          Request(\n    {},\n    method=\"{}\",\n{}{})\ntry:\n    response = urlopen(request, timeout=30)\n\
          except HTTPError as error:\n    response = error\nprint(response.status, response.read().decode())",
-        when(has_key, &key),
-        when(is_new, &id),
+        request.with_key("import os\nimport sys\n"),
+        request.with_new("import uuid\n"),
+        request.with_key(&key),
+        request.with_new(&id),
         quoted(&request.url),
         request.method,
-        when(!headers.is_empty(), &format!("    headers={{\n{headers}    }},\n")),
-        data.map_or_else(String::new, |data| format!("    data={data}.encode(),\n")),
+        around("    headers={\n", &headers, "    },\n"),
+        around("    data=", &data, ".encode(),\n"),
     )
 }
 
@@ -72,21 +68,20 @@ fn typescript(request: &Request<'_>) -> String {
         quoted(HINT)
     );
     let id = format!("// {KEEP}\nconst idempotencyKey = `\"${{crypto.randomUUID()}}\"`;\n");
-    let headers =
-        lines(request, |name, value| format!("    {name}: {value},\n"), "`Bearer ${key}`", "idempotencyKey");
-    let body = request.body.map_or_else(String::new, |body| {
-        let is_text = body.as_str().is_some() || has_large_number(body);
-        let json = || format!("JSON.stringify({})", sample(body).replace('\n', "\n  "));
-        format!("  body: {},\n", if is_text { quoted(&word(body)) } else { json() })
+    let headers = headers(request, "    ", ": ", ",\n", "`Bearer ${key}`", "idempotencyKey");
+    let body = request.body.map_or_else(String::new, |body| match body.as_str() {
+        None if !has_large_number(body) => format!("JSON.stringify({})", sample(body).replace('\n', "\n  ")),
+        _ => quoted(&word(body)),
     });
     format!(
-        "{}{}const response = await fetch({}, {{\n  method: \"{}\",\n{}{body}}});\nconsole.log(response.status, await \
+        "{}{}const response = await fetch({}, {{\n  method: \"{}\",\n{}{}}});\nconsole.log(response.status, await \
          response.text());",
-        when(request.has_key(), &key),
-        when(request.is_idempotent(), &id),
+        request.with_key(&key),
+        request.with_new(&id),
         quoted(&request.url),
         request.method,
-        when(!headers.is_empty(), &format!("  headers: {{\n{headers}  }},\n")),
+        around("  headers: {\n", &headers, "  },\n"),
+        around("  body: ", &body, ",\n"),
     )
 }
 
@@ -95,41 +90,42 @@ fn rust(request: &Request<'_>) -> String {
     let id = format!(
         "    // {KEEP}\n    let idempotency_key = format!(\"\\\"{{}}\\\"\", uuid::Uuid::new_v4());\n"
     );
-    let header = |name: &str, value: &str| format!("        .header({name}, {value})\n");
-    let headers = lines(request, header, "format!(\"Bearer {key}\")", "idempotency_key");
-    let body = request.body.map_or_else(String::new, |body| {
-        let text = word(body);
-        let body = if text.contains("\"#") { format!("{text:?}") } else { format!("r#\"{text}\"#") };
-        format!("        .body({body})\n")
+    let headers =
+        headers(request, "        .header(", ", ", ")\n", "format!(\"Bearer {key}\")", "idempotency_key");
+    let body = request.body.map(word).map_or_else(String::new, |text| match text.contains("\"#") {
+        true => format!("{text:?}"),
+        false => format!("r#\"{text}\"#"),
     });
     format!(
         "// cargo add reqwest --features blocking\n{}fn main() -> Result<(), Box<dyn std::error::Error>> {{\n{}{}    let \
-         response = reqwest::blocking::Client::new()\n        .request(reqwest::Method::{}, {:?})\n{headers}{body}        \
+         response = reqwest::blocking::Client::new()\n        .request(reqwest::Method::{}, {:?})\n{headers}{}        \
          .send()?;\n    println!(\"{{}} {{}}\", response.status(), response.text()?);\n    Ok(())\n}}",
-        when(request.is_idempotent(), "// cargo add uuid --features v4\n"),
-        when(request.has_key(), &key),
-        when(request.is_idempotent(), &id),
+        request.with_new("// cargo add uuid --features v4\n"),
+        request.with_key(&key),
+        request.with_new(&id),
         request.method,
         request.url,
+        around("        .body(", &body, ")\n"),
     )
 }
 
-/// Returns a line for each header: `line` of its name as a string and of an expression of its value. `key` is that of the
+/// Returns a line for each header, with its name as a string and an expression of its value. `key` is that of the
 /// credential, and `new` that of the idempotency key.
-fn lines(request: &Request<'_>, line: fn(&str, &str) -> String, key: &str, new: &str) -> String {
+fn headers(request: &Request<'_>, before: &str, between: &str, after: &str, key: &str, new: &str) -> String {
     let lines = request.headers.iter().map(|(name, value)| {
         let value = match value {
             Header::Key => key.to_owned(),
             Header::New => new.to_owned(),
             Header::Text(text) => quoted(text),
         };
-        line(&quoted(name), &value)
+        format!("{before}{}{between}{value}{after}", quoted(name))
     });
     lines.collect()
 }
 
-fn when(condition: bool, text: &str) -> String {
-    if condition { text.to_owned() } else { String::new() }
+/// Returns a text with what is before and after it, or nothing if it is empty.
+fn around(before: &str, text: &str, after: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{before}{text}{after}") }
 }
 
 /// Returns a word of a POSIX shell.
@@ -144,13 +140,12 @@ fn quoted(text: &str) -> String {
 
 /// Returns JSON in lines as an expression of Python. A constant is the last word of its line.
 fn in_python(json: &str) -> String {
+    let constants = [("true", "True"), ("false", "False"), ("null", "None")];
     let line = |line: &str| {
-        let (value, comma) = line.strip_suffix(',').map_or((line, ""), |value| (value, ","));
-        let constants = [("true", "True"), ("false", "False"), ("null", "None")];
-        let mut found = constants.iter().filter_map(|(json, python)| {
-            value.strip_suffix(json).map(|before| format!("{before}{python}{comma}"))
-        });
-        found.next().unwrap_or_else(|| line.to_owned())
+        let end = line.trim_end_matches(',').len();
+        let found =
+            constants.iter().find_map(|(json, python)| Some((line[..end].strip_suffix(json)?, python)));
+        found.map_or_else(|| line.to_owned(), |(before, python)| format!("{before}{python}{}", &line[end..]))
     };
     json.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }

@@ -1,5 +1,7 @@
 //! The files that the pages are built from.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
@@ -12,41 +14,22 @@ pub const CLIENTS: &str = "openapi/clients.md";
 /// The directory of the example programs.
 pub const EXAMPLES: &str = "openapi/examples";
 
-/// The working document, the released documents, the instructions for clients, and example programs.
+/// The checksums of the files of releases.
+pub(crate) const SUMS: &str = "SHA256SUMS";
+
+/// The working document, the files of releases, the instructions for clients, and example programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sources {
     /// The working document in YAML or JSON.
     pub working: String,
-    /// The releases, the newest first.
-    pub released: Vec<Released>,
-    /// The SHA-256 checksums of the files of releases, as sha256sum prints them.
-    pub sums: String,
+    /// The files of releases by their names: for each version the document as `1.0.0.yaml` and `1.0.0.json`, and the changes
+    /// as `1.0.0.changes.json`, a [`document::release::Release`]; and `SHA256SUMS`, as sha256sum prints it.
+    pub released: BTreeMap<String, String>,
     /// The instructions for clients, in Markdown, whose placeholders are replaced: `https://SITE` by the URL of the site,
     /// `https://HOST/v1` by the URL of the first server of the document, and `VERSION` by the newest version.
     pub clients: String,
-    /// The example programs by the names of their files, in their order.
-    pub examples: Vec<(String, String)>,
-}
-
-/// A released document.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Released {
-    /// The version: the name of its files.
-    pub version: String,
-    /// The document in YAML.
-    pub yaml: String,
-    /// The document in JSON.
-    pub json: String,
-    /// The changes, as [`document::release::Release`] in JSON.
-    pub changes: String,
-}
-
-impl Released {
-    /// The files of the release by their names.
-    pub(crate) fn files(&self) -> [(String, &str); 3] {
-        let file = |(extension, text)| (format!("{}.{extension}", self.version), text);
-        [("yaml", &*self.yaml), ("json", &self.json), ("changes.json", &self.changes)].map(file)
-    }
+    /// The example programs by the names of their files.
+    pub examples: BTreeMap<String, String>,
 }
 
 impl Sources {
@@ -55,49 +38,45 @@ impl Sources {
     /// # Errors
     /// A message with the path of the file that cannot be read.
     pub fn read(root: &Path) -> Result<Self, String> {
-        let (directory, examples) = (root.join(RELEASED), root.join(EXAMPLES));
-        let files = names(&directory)?;
-        let mut versions: Vec<&str> = files.iter().filter_map(|name| name.strip_suffix(".yaml")).collect();
-        versions.sort_by_cached_key(|version| std::cmp::Reverse(numbers(version)));
-        let release = |version: &&str| {
-            let text = |extension: &str| text(&directory.join(format!("{version}.{extension}")));
-            let (yaml, json, changes) = (text("yaml")?, text("json")?, text("changes.json")?);
-            Ok(Released { version: (*version).to_owned(), yaml, json, changes })
+        let text =
+            |path: &Path| fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
+        let texts = |directory: &Path| -> Result<BTreeMap<_, _>, String> {
+            let files = names(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+            files
+                .into_iter()
+                .map(|name| text(&directory.join(&name)).map(|content| (name, content)))
+                .collect()
         };
-        let example = |name: String| text(&examples.join(&name)).map(|content| (name, content));
         Ok(Self {
             working: text(&root.join(DOCUMENT))?,
-            released: versions.iter().map(release).collect::<Result<_, String>>()?,
-            sums: if versions.is_empty() { String::new() } else { text(&directory.join("SHA256SUMS"))? },
+            released: texts(&root.join(RELEASED))?,
             clients: text(&root.join(CLIENTS))?,
-            examples: names(&examples)?.into_iter().map(example).collect::<Result<_, _>>()?,
+            examples: texts(&root.join(EXAMPLES))?,
         })
+    }
+
+    /// Returns the versions of the releases, the newest first.
+    pub(crate) fn versions(&self) -> Vec<&str> {
+        let mut versions: Vec<&str> =
+            self.released.keys().filter_map(|name| name.strip_suffix(".yaml")).collect();
+        let number = |part: &str| part.parse::<u64>().unwrap_or_default();
+        versions.sort_by_cached_key(|version| Reverse(version.split('.').map(number).collect::<Vec<_>>()));
+        versions
+    }
+
+    /// Returns the checksum of a file of a release, or nothing.
+    pub(crate) fn sum(&self, file: &str) -> &str {
+        let mut lines = self.released.get(SUMS).into_iter().flat_map(|sums| sums.lines());
+        lines
+            .find_map(|line| line.split_once("  ").filter(|(_, name)| *name == file))
+            .map_or("", |(sum, _)| sum)
     }
 }
 
-/// Returns the checksum of a file from the lines of sha256sum, or nothing.
-pub(crate) fn sum<'s>(sums: &'s str, file: &str) -> &'s str {
-    let mut lines = sums.lines().filter_map(|line| line.split_once("  "));
-    lines.find(|(_, name)| *name == file).map_or("", |(sum, _)| sum)
-}
-
-/// Returns the names of the files in a directory, sorted. There are none if it does not exist.
-fn names(directory: &Path) -> Result<Vec<String>, String> {
-    let entries = match fs::read_dir(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
-    };
-    let entries = entries.map_err(|error| format!("{}: {error}", directory.display()))?;
-    let mut names: Vec<String> = entries.iter().filter_map(|it| it.file_name().into_string().ok()).collect();
-    names.sort();
-    Ok(names)
-}
-
-/// Returns the numbers of a version, by which versions are compared.
-fn numbers(version: &str) -> Vec<u64> {
-    version.split('.').map(|part| part.parse().unwrap_or_default()).collect()
-}
-
-fn text(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+/// Returns the names of the files in a directory. There are none if it does not exist.
+fn names(directory: &Path) -> io::Result<Vec<String>> {
+    match fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect(),
+    }
 }

@@ -115,18 +115,14 @@ impl<'a> Spec<'a> {
         self.root.get("components").into_iter().flat_map(move |components| entries(components, kind))
     }
 
-    /// The examples of a parameter, a header, a media type or a schema, each with its title.
+    /// The examples of a parameter, a header or a media type, each with its title.
     pub(crate) fn examples(&self, owner: &'a Node) -> Vec<(&'a str, &'a Node)> {
         let named = entries(owner, "examples").map(|(name, example)| (name, self.resolve(example)));
         let named = named.filter_map(|(name, example)| {
             let title = Some(text(example, "summary")).filter(|summary| !summary.is_empty()).unwrap_or(name);
-            Some((title, example.get("value").or_else(|| example.get("externalValue"))?))
+            Some((title, example.get("value")?))
         });
-        let schema = owner.get("schema").map(|schema| self.resolve(schema));
-        let own = owner
-            .get("example")
-            .or_else(|| schema.filter(|_| owner.get("examples").is_none())?.get("example"));
-        own.map(|example| ("Example", example)).into_iter().chain(named).collect()
+        owner.get("example").map(|example| ("Example", example)).into_iter().chain(named).collect()
     }
 
     /// The URLs of servers with the defaults of their variables, each with its description.

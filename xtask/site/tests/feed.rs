@@ -85,7 +85,8 @@ fn identifiers_follow_the_released_files_only() {
 fn a_damaged_checksum_is_no_defect() {
     let directory = tempfile::tempdir().unwrap();
     let mut sources = read(directory.path());
-    sources.sums = sources.sums.replace("2222", "é2é");
+    let sums = sources.released.get_mut("SHA256SUMS").unwrap();
+    *sums = sums.replace("2222", "é2é");
     let files = build(&sources, &Hosting::Static { url: None }).unwrap();
     assert!(files.iter().any(|file| file.path == "docs/releases.atom"));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use site::{File, Hosting, Released, Sources, build};
+use site::{File, Hosting, Sources, build};
 
 const UNUSUAL: &str = include_str!("unusual.yaml");
 const ADDITION: &str = include_str!("addition.yaml");
@@ -22,21 +22,21 @@ const CHANGES: &str = r#"{
 }"#;
 const FIRST: &str = r#"{"version": "1.0.0", "date": "2026-11-21", "previous": null, "changes": []}"#;
 
-fn release(version: &str, yaml: &str, changes: &str) -> Released {
-    Released {
-        version: version.to_owned(),
-        yaml: yaml.to_owned(),
-        json: "{}".to_owned(),
-        changes: changes.to_owned(),
-    }
-}
-
 fn sources() -> Sources {
     let old = UNUSUAL.replace("version: 2.0.0", "version: 1.0.0");
-    let released = vec![release("2.0.0", UNUSUAL, CHANGES), release("1.0.0", &old, FIRST)];
-    let examples = vec![("get.go".to_owned(), "package main // <script>\n".to_owned())];
+    let examples = BTreeMap::from([("get.go".to_owned(), "package main // <script>\n".to_owned())]);
     let sums = format!("{}  2.0.0.yaml\n{}  1.0.0.json\n", "2a".repeat(32), "1b".repeat(32));
-    Sources { working: UNUSUAL.to_owned(), released, sums, clients: CLIENTS.to_owned(), examples }
+    let files = [
+        ("2.0.0.yaml", UNUSUAL),
+        ("2.0.0.json", "{}"),
+        ("2.0.0.changes.json", CHANGES),
+        ("1.0.0.yaml", &old),
+        ("1.0.0.json", "{}"),
+        ("1.0.0.changes.json", FIRST),
+        ("SHA256SUMS", &sums),
+    ];
+    let released = files.map(|(name, content)| (name.to_owned(), content.to_owned())).into();
+    Sources { working: UNUSUAL.to_owned(), released, clients: CLIENTS.to_owned(), examples }
 }
 
 fn pages(sources: &Sources, hosting: &Hosting) -> BTreeMap<String, String> {
@@ -197,7 +197,7 @@ fn files_can_be_downloaded_unchanged_and_their_checksums_are_shown() {
     assert_eq!(built["openapi/1.0.0.changes.json"], FIRST);
     let sum = format!("<a href=\"../openapi/2.0.0.yaml\">2.0.0.yaml</a> <code>{}</code>", "2a".repeat(32));
     has(&built["docs/files.html"], &[&sum]);
-    let none = pages(&Sources { examples: Vec::new(), ..sources() }, &Hosting::Service);
+    let none = pages(&Sources { examples: BTreeMap::new(), ..sources() }, &Hosting::Service);
     assert!(none.values().all(|page| !page.contains("docs/examples")));
 }
 
@@ -282,7 +282,7 @@ fn the_search_finds_places_that_exist() {
 
 #[test]
 fn without_a_release_there_is_no_feed_and_no_link_to_it() {
-    let pages = pages(&Sources { released: Vec::new(), ..sources() }, &Hosting::Service);
+    let pages = pages(&Sources { released: BTreeMap::new(), ..sources() }, &Hosting::Service);
     assert!(!pages.contains_key("docs/releases.atom"));
     assert!(pages.values().all(|page| !page.contains("releases.atom")));
     has(&pages["docs/changelog.html"], &["Nothing has been released yet."]);
@@ -309,6 +309,6 @@ fn documents_without_the_usual_parts_do_not_panic() {
     let unreadable = Sources { working: "a: [".to_owned(), ..Sources::default() };
     assert!(build(&unreadable, &Hosting::Service).unwrap_err().contains("line 1"));
     let mut unreadable = sources();
-    unreadable.released[0].changes = "{}".to_owned();
+    unreadable.released.insert("2.0.0.changes.json".to_owned(), "{}".to_owned());
     assert!(build(&unreadable, &Hosting::Service).unwrap_err().contains("changes of version 2.0.0"));
 }
