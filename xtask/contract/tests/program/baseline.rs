@@ -41,11 +41,7 @@ fn entries_that_no_longer_occur_are_reported_at_their_lines() {
     workplace.write("library.yaml", LIBRARY.as_bytes());
     let (status, printed) = lint(&workplace, &["--baseline", "old.txt"]);
     assert_eq!(status, Some(0), "{printed}");
-    for part in [
-        "warning[baseline-outdated]: The findings of this and 2 other",
-        "--> old.txt:2:1",
-        "line 4: struct-keyword",
-    ] {
+    for part in ["warning[baseline-outdated]: The findings of this and 2 other", "--> old.txt:2:1"] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
     lint(&workplace, &["--write-baseline", "old.txt"]);
