@@ -39,6 +39,6 @@ fn the_registry_knows_each_rule_by_its_name_and_has_its_example() {
     for rule in own() {
         assert!(std::ptr::eq(find(rule.name).unwrap(), rule), "{} is the name of two rules", rule.name);
         assert_eq!(rules().filter(|other| other.name == rule.name).count(), 1, "{}", rule.name);
-        assert!(explain(rule).contains("\nReported: "), "{}", explain(rule));
+        assert!(explain(rule).contains("\nReported at `"), "{}", explain(rule));
     }
 }

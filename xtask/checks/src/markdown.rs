@@ -9,21 +9,16 @@ const MAX_TABLE: usize = 30_000;
 /// The limit of bytes of a text in a cell.
 const MAX_TEXT: usize = 1_000;
 
-/// Returns a text on one line. Its parts between backticks become code.
+/// Returns a text on one line. Its parts between backticks become code; a backtick without a partner belongs to the text.
 pub fn text(text: &str) -> String {
     let text = shortened(text);
-    let parts: Vec<&str> = text.split('`').collect();
-    // With an odd number of backticks, the last one belongs to the text.
-    let paired = parts.len() - 1 + parts.len() % 2;
-    let mut markdown = String::new();
-    for (position, part) in parts.iter().enumerate() {
-        match position {
-            _ if position >= paired => markdown.push_str(&format!("&#96;{}", escaped(part))),
-            _ if position % 2 == 1 => markdown.push_str(&code(part)),
-            _ => markdown.push_str(&escaped(part)),
-        }
-    }
-    markdown
+    let paired = text.matches('`').count() / 2 * 2;
+    let parts = text.split('`').enumerate().map(|(position, part)| match position {
+        _ if position > paired => format!("&#96;{}", escaped(part)),
+        _ if position % 2 == 1 => code(part),
+        _ => escaped(part),
+    });
+    parts.collect()
 }
 
 /// Returns a text as code on one line.

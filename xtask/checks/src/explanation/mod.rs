@@ -1,11 +1,9 @@
-//! Explains a rule: what it demands, why, and a part of a document before and after.
+//! Explains a rule: what it demands, why, and the difference of two documents.
 //!
 //! The documents are `tests/documents/library.yaml` with and without the first edits in the fixture of the rule that trigger
 //! it.
 
 mod edits;
-
-use std::collections::BTreeSet;
 
 use document::finding::{Finding, Severity};
 use document::rule::{Profile, Rule};
@@ -24,10 +22,10 @@ static FIXTURES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures");
 const LIBRARY: &str = include_str!("../../tests/documents/library.yaml");
 /// The day on which the dates in the fixtures are valid.
 const TODAY: Date = date(2026, 11, 21);
-/// The limit of lines of one change.
-const MOST: usize = 8;
+/// The limit of lines of an example.
+const MOST: usize = 40;
 
-/// Explains a rule, with an example in YAML. Rules about waivers have none, because waivers are not in a document.
+/// Explains a rule, with an example as a unified diff. Rules about waivers have none, because waivers are not in a document.
 pub fn explain(rule: &Rule) -> String {
     describe(rule) + &example(rule).unwrap_or_default()
 }
@@ -66,7 +64,7 @@ fn reason(rule: &Rule) -> &'static str {
     }
 }
 
-/// Returns the changed parts of two documents in YAML, and what is reported about them.
+/// Returns the difference of two documents in YAML, and what is reported about them.
 fn example(rule: &Rule) -> Option<String> {
     let family = registry::family(rule.name)?;
     let file = FIXTURES.get_file(format!("{family}/{}.yaml", rule.name));
@@ -87,46 +85,22 @@ fn example(rule: &Rule) -> Option<String> {
         "breaking" => {
             let outcome = Outcome::of(&other, &edited, &Config::default(), TODAY);
             let found = outcome.all().map(breaking::Change::finding).find(is_here);
-            (["Old version", "New version"], [&other, &edited], found)
+            (("old version", "new version"), [&other, &edited], found)
         }
         "drift" => {
             let found = drift::compare(&edited, &other, drift::Help::default()).into_iter().find(is_here);
-            (["Document", "Code"], [&edited, &other], found)
+            (("document", "code"), [&edited, &other], found)
         }
         _ => {
             let found = lint::lint(&edited, TODAY).into_iter().find(is_here);
-            (["Before", "After"], [&edited, &other], found)
+            (("before", "after"), [&edited, &other], found)
         }
     };
     let finding = finding?;
     let sentences: Vec<&str> = std::iter::once(&*finding.message).chain(finding.advice()).collect();
-    let parts = changed_parts(documents.map(|document| &*document.text));
-    let examples = titles.iter().zip(&parts).map(|(title, part)| format!("\n{title}:\n\n{part}"));
-    Some(examples.collect::<String>() + &format!("\nReported: {}\n", sentences.join(" ")))
-}
-
-/// Returns what two texts do not have in common, each with the lines beside it and the keys above it.
-fn changed_parts([before, after]: [&str; 2]) -> [String; 2] {
-    let (mut old, mut new) = (BTreeSet::new(), BTreeSet::new());
-    for change in TextDiff::from_lines(before, after).grouped_ops(1).iter().flatten() {
-        old.extend(change.old_range().take(MOST));
-        new.extend(change.new_range().take(MOST));
-    }
-    [part(before, old), part(after, new)]
-}
-
-/// Returns some lines of a document, and the keys above them.
-fn part(text: &str, mut shown: BTreeSet<usize>) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    let indent = |line: &str| line.len() - line.trim_start().len();
-    for number in shown.clone() {
-        let mut least = indent(lines[number]);
-        for above in (0..number).rev().filter(|above| !lines[*above].trim().is_empty()) {
-            if indent(lines[above]) < least {
-                least = indent(lines[above]);
-                shown.insert(above);
-            }
-        }
-    }
-    shown.into_iter().map(|number| format!("    {}\n", lines[number])).collect()
+    let (old, new) = titles;
+    let diff = TextDiff::from_lines(&*documents[0].text, &documents[1].text);
+    let diff = diff.unified_diff().context_radius(2).header(old, new).to_string();
+    let lines: String = diff.lines().take(MOST).map(|line| format!("    {line}\n")).collect();
+    Some(format!("\n{lines}\nReported at `#{}`: {}\n", finding.pointer, sentences.join(" ")))
 }

@@ -91,44 +91,38 @@ fn result(
     if !finding.pointer.is_empty() {
         location["logicalLocations"] = json!([{ "fullyQualifiedName": finding.pointer }]);
     }
-    let mut related = Vec::new();
-    let mut add = |place: &Value, span, text, message| {
-        let mut location = self::location(place, span, text);
-        location["id"] = related.len().into();
-        location["message"] = json!({ "text": message });
-        related.push(location);
-    };
-    if let Some(source) = &finding.source {
+    let code = finding.source.as_ref().map(|source| {
         let path = report.sources.root().join(&source.file);
-        let place = artifact(report.sources, &path.to_string_lossy());
-        add(&place, source.span, report.sources.text(&source.file), "The code.");
-    }
-    if let Some(elsewhere) = &finding.elsewhere {
-        let text = report.files.iter().find(|about| about.path == elsewhere.file).map(|about| about.text);
-        let place = artifact(report.sources, &elsewhere.file);
-        add(&place, elsewhere.span, text, "The same place before the change.");
-    }
+        (path.to_string_lossy().into_owned(), source, report.sources.text(&source.file), "The code.")
+    });
+    let before = finding.elsewhere.as_ref().map(|place| {
+        let text = report.files.iter().find(|about| about.path == place.file).map(|about| about.text);
+        (place.file.clone(), place, text, "The same place before the change.")
+    });
+    let related = code.into_iter().chain(before).enumerate().map(|(id, (path, place, text, message))| {
+        let mut location = self::location(&artifact(report.sources, &path), place.span, text);
+        (location["id"], location["message"]) = (id.into(), json!({ "text": message }));
+        location
+    });
+    let related: Vec<_> = related.collect();
     let justification =
         |reason: &String| json!({ "kind": "external", "status": "accepted", "justification": reason });
     let sentences: Vec<_> = std::iter::once(finding.message.as_str()).chain(finding.advice()).collect();
     // Text of the document must not become a link (section 3.11.6).
     let text = sentences.join(" ").replace("](", "] (");
     let fingerprint = fingerprints.of(place["uri"].as_str().unwrap_or_default(), finding);
-    let mut result = json!({
+    json!({
         "ruleId": finding.rule,
         "ruleIndex": rules.binary_search(&finding.rule.as_str()).unwrap_or_default(),
         "level": level(finding.severity),
         "message": { "text": text.trim_end() },
         "locations": [location],
+        "relatedLocations": related,
         // The only name by which GitHub recognises an alert again.
         "partialFingerprints": { "primaryLocationLineHash": fingerprint },
         // Present in each result, because a run either has suppressions in all results or in none (section 3.27.23).
         "suppressions": finding.accepted.iter().map(justification).collect::<Vec<_>>(),
-    });
-    if !related.is_empty() {
-        result["relatedLocations"] = related.into();
-    }
-    result
+    })
 }
 
 /// Returns a place (section 3.28). Lines and columns begin with 1; the end column is the one after the last character

@@ -1,4 +1,4 @@
-//! `--explain`: each rule has prose, and parts of two documents.
+//! `--explain`: each rule has prose, and the difference of two documents.
 
 use checks::explanation::{describe, explain};
 use checks::registry::{find, rules};
@@ -7,7 +7,7 @@ use checks::registry::{find, rules};
 const LINES: usize = 60;
 
 #[test]
-fn each_rule_has_prose_and_two_documents() {
+fn each_rule_has_prose_and_a_difference() {
     // An invalid waiver is not in a document.
     for rule in rules().filter(|rule| !rule.name.starts_with("waiver-")) {
         let (prose, all) = (describe(rule), explain(rule));
@@ -15,18 +15,16 @@ fn each_rule_has_prose_and_two_documents() {
         let reason = sentences.strip_prefix(rule.explanation).unwrap_or_default();
         assert!(reason.starts_with(' ') && reason.ends_with('.'), "{prose}");
         let example = all.strip_prefix(&prose).unwrap();
-        let (documents, reported) = example.split_once("\nReported: ").expect(&all);
-        let parts: Vec<&str> = documents.split("\n\n").collect();
-        assert!(
-            parts.len() >= 3 && parts[1] != parts[2] && reported.trim_end().ends_with(['.', '?', ')']),
-            "{all}"
-        );
+        let (diff, reported) = example.split_once("\nReported at `#").expect(&all);
+        let changed = diff.lines().skip(3).filter_map(|line| line.strip_prefix("    "));
+        let changed = changed.filter(|line| line.starts_with(['-', '+']));
+        assert!(changed.count() > 0 && reported.trim_end().ends_with(['.', '?', ')']), "{all}");
         assert!(all.lines().count() < LINES, "{all}");
     }
 }
 
 #[test]
-fn an_explanation_shows_parts_with_the_keys_above_them() {
+fn an_explanation_shows_the_changed_lines() {
     expect_test::expect![[r#"
         info-contact
 
@@ -34,24 +32,18 @@ fn an_explanation_shows_parts_with_the_keys_above_them() {
 
         Severity: warning; error in `strict`. Profile: recommended. Origin: Spectral: info-contact.
 
-        Before:
+            --- before
+            +++ after
+            @@ -53,4 +53,7 @@
+                 A change that could break a client raises the major version of this document, an addition the minor
+                 one. What is deprecated says so in its headers, with the day on which it will be removed.
+            +  contact:
+            +    name: The Library maintainers
+            +    url: https://books.example.com/support
+               license:
+                 name: Apache-2.0
 
-            info:
-              description: |
-                one. What is deprecated says so in its headers, with the day on which it will be removed.
-              license:
-
-        After:
-
-            info:
-              description: |
-                one. What is deprecated says so in its headers, with the day on which it will be removed.
-              contact:
-                name: The Library maintainers
-                url: https://books.example.com/support
-              license:
-
-        Reported: The info has no `contact`. Add `contact`: the person or team that answers questions.
+        Reported at `#/info`: The info has no `contact`. Add `contact`: the person or team that answers questions.
     "#]]
     .assert_eq(&explain(find("info-contact").unwrap()));
     expect_test::expect![[r#"
@@ -61,24 +53,16 @@ fn an_explanation_shows_parts_with_the_keys_above_them() {
 
         Severity: error. Profile: spec. Origin: oasdiff: request-body-max-decreased, request-parameter-max-decreased, request-property-max-decreased.
 
-        Old version:
+            --- old version
+            +++ new version
+            @@ -416,5 +416,5 @@
+                   additionalProperties: false
+                   properties:
+            -        extra: { maximum: 10, type: integer }
+            +        extra: { maximum: 9, type: integer }
+                     name:
+                       type: string
 
-            components:
-              schemas:
-                NewBook:
-                  properties:
-                    extra: { maximum: 10, type: integer }
-                    name:
-
-        New version:
-
-            components:
-              schemas:
-                NewBook:
-                  properties:
-                    extra: { maximum: 9, type: integer }
-                    name:
-
-        Reported: Property `extra` of schema `NewBook`: `maximum` changed from 10 to 9. Requests that the old version accepted are refused. Restore `maximum: 10`, or release 2.0.0.
+        Reported at `#/components/schemas/NewBook/properties/extra/maximum`: Property `extra` of schema `NewBook`: `maximum` changed from 10 to 9. Requests that the old version accepted are refused. Restore `maximum: 10`, or release 2.0.0.
     "#]].assert_eq(&explain(find("request-max-decreased").unwrap()));
 }
