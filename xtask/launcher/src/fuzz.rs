@@ -1,13 +1,12 @@
 //! `cargo xtask fuzz`: looks for inputs that break a rule of a parser of untrusted text (`xtask/fuzz/rules.rs`).
 
-use std::env;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::parallel;
 use crate::process::{cargo, output, status};
-use crate::workspace::{in_file, target, workspace};
+use crate::workspace::{beside, in_file, target, workspace};
 
 /// How many targets run at the same time. Each uses one processor.
 const AT_ONCE: usize = 2;
@@ -53,8 +52,8 @@ pub fn run(options: &Options) -> Result<u8, String> {
     if !status(&mut build)?.success() {
         return Err("the package `fuzz` does not build, see above".to_owned());
     }
-    let this = env::current_exe().map_err(|error| format!("the target directory is unknown: {error}"))?;
-    let (program, found) = (this.with_file_name("fuzz"), target(&this)?.join("fuzz"));
+    let program = beside("fuzz")?;
+    let found = target(&program)?.join("fuzz");
     let seconds = (options.seconds / targets.len()).max(1);
     let results = parallel::each(targets, AT_ONCE, |name| {
         run_one(&program, &corpus.join(&name), &found, (&name, seconds))

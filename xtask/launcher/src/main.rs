@@ -2,11 +2,11 @@
 
 use std::env;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 use clap::Parser;
 use launcher::process::{cannot_be_run, cargo, status};
+use launcher::workspace::beside;
 use launcher::{ci, serve};
 
 /// The commands of this package. `cargo xtask --help` is that of the package `xtask`, which lists all commands.
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
             Arguments::Ci => ci::run(),
         }
     } else {
-        Err(run_xtask())
+        run_xtask()
     };
     ExitCode::from(status.unwrap_or_else(|problem| {
         anstream::eprintln!("error: {problem}");
@@ -36,24 +36,13 @@ fn main() -> ExitCode {
 }
 
 /// Builds the package `xtask` and replaces this process by it. Returns only the reason why it cannot.
-fn run_xtask() -> String {
-    match build() {
-        Ok(program) => {
-            let mut xtask = Command::new(program);
-            let error = xtask.args(env::args_os().skip(1)).exec();
-            cannot_be_run(&xtask)(error)
-        }
-        Err(problem) => problem,
-    }
-}
-
-/// Returns the executable of `xtask`, which is beside that of this package.
-fn build() -> Result<PathBuf, String> {
+fn run_xtask() -> Result<u8, String> {
     let mut build = cargo(&["build", "--package", "xtask"]);
     // Standard input is that of the command.
     if !status(build.stdin(Stdio::null()))?.success() {
         return Err("the package `xtask` does not build, see above".to_owned());
     }
-    let this = env::current_exe().map_err(|error| format!("the target directory is unknown: {error}"))?;
-    Ok(this.with_file_name("xtask"))
+    let mut xtask = Command::new(beside("xtask")?);
+    let error = xtask.args(env::args_os().skip(1)).exec();
+    Err(cannot_be_run(&xtask)(error))
 }

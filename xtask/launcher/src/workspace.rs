@@ -12,6 +12,13 @@ pub fn workspace() -> PathBuf {
     root.unwrap_or(&manifest).to_owned()
 }
 
+/// Returns the path of a program that cargo built beside this one.
+pub fn beside(name: &str) -> Result<PathBuf, String> {
+    let this = std::env::current_exe();
+    this.map(|this| this.with_file_name(name))
+        .map_err(|error| format!("the target directory is unknown: {error}"))
+}
+
 /// Returns the target directory of a program that cargo built.
 pub fn target(program: &Path) -> Result<PathBuf, String> {
     let target = program.ancestors().nth(2).map(Path::to_owned);

@@ -138,7 +138,11 @@ pub fn run(Options { parts, since, versions }: &Options) -> Result<u8, String> {
     }
     let begin = Instant::now();
     process::end_all_on_signals()?;
-    let context = Context::of(serve::build(false)?, versions)?;
+    let program = serve::build(false)?;
+    let directory = target(&program)?.join("interop");
+    let (document, postgres) = (workspace().join(SPEC), versions.clone());
+    let context = Context { program, directory, document, postgres, installed: Default::default() };
+    fs::create_dir_all(context.logs()).map_err(in_file(&context.directory))?;
     let run = |part: &Part| (!context.run_part(*part)).then_some(part.details().0);
     let failed: Vec<_> = parallel::each(parts, AT_ONCE, run).into_iter().flatten().collect();
     let took = seconds(begin.elapsed());
@@ -165,15 +169,6 @@ struct Context {
 }
 
 impl Context {
-    fn of(program: PathBuf, postgres: &[String]) -> Result<Self, String> {
-        let directory = target(&program)?.join("interop");
-        let (document, postgres) = (workspace().join(SPEC), postgres.to_vec());
-        let context = Self { program, directory, document, postgres, installed: Default::default() };
-        let logs = context.logs();
-        fs::create_dir_all(&logs).map_err(in_file(&logs))?;
-        Ok(context)
-    }
-
     /// Runs a part and prints its duration. Returns whether it succeeded.
     fn run_part(&self, part: Part) -> bool {
         let (name, packages, work) = part.details();

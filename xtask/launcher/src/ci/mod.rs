@@ -12,7 +12,7 @@ use std::time::Instant;
 pub use self::build::with_clippy;
 use crate::fuzz;
 use crate::process::{cargo, seconds, status};
-use crate::workspace::workspace;
+use crate::workspace::{beside, workspace};
 
 /// The checks by the package `xtask`: a name, and the arguments of `cargo xtask`.
 const TOOLS: [(&str, &[&str]); 5] = [
@@ -51,8 +51,7 @@ fn run_steps() -> Result<(), Stop> {
     steps.run("formatting", &shown("cargo", &formatting), || succeeds(&mut cargo(&formatting)))?;
     let clippy = "cargo clippy --workspace --all-targets -- -D warnings";
     let tests = steps.run("clippy, and the builds of the tests", clippy, build::build)?;
-    let this = env::current_exe().map_err(|error| format!("the target directory is unknown: {error}"))?;
-    let xtask = this.with_file_name("xtask");
+    let xtask = beside("xtask")?;
     let is_github = env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
     for (name, arguments) in TOOLS {
         let arguments = formatted(arguments, is_github);

@@ -7,7 +7,6 @@
 
 mod clients;
 mod home;
-mod links;
 mod nodes;
 mod plan;
 mod programs;

@@ -1,18 +1,24 @@
 //! Three nodes with PostgreSQL under Patroni, and three members of etcd.
+//!
+//! Every connection between two processes goes through a forwarder, a link, that can be cut. While it is, connections stay
+//! open and new ones are accepted, but no byte arrives, as if packets were lost.
 
 use std::array;
 use std::fs;
+use std::sync::Mutex;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use launcher::workspace::in_file;
 use serde_json::Value;
+use tokio::runtime::Runtime;
 
 use super::home::Home;
-use super::links::{Links, local};
 use super::programs::Programs;
+use super::record::lock;
 use super::{CLUSTER, NODES};
 use crate::bench::seed::cluster::free_port;
+use crate::bench::seed::cluster::network::Network;
 
 /// How long a cluster may take to start or to recover.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -22,7 +28,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(super) struct Nodes<'a> {
     pub(super) home: &'a Home,
     pub(super) programs: &'a Programs,
-    pub(super) links: Links,
+    pub(super) runtime: Runtime,
+    /// The links, each with the names of its two ends.
+    links: Mutex<Vec<(String, String, Network)>>,
     pub(super) ports: Ports,
     http: ureq::Agent,
 }
@@ -42,7 +50,8 @@ impl<'a> Nodes<'a> {
         let http = ureq::Agent::config_builder().timeout_global(Some(Duration::from_secs(2))).build().into();
         let [postgres, agents, etcd, peers] = array::from_fn(|_| array::from_fn(|_| free_port()));
         let ports = Ports { postgres, agents, etcd, peers };
-        let nodes = Self { home, programs, links: Links::new()?, ports, http };
+        let runtime = Runtime::new().map_err(|error| format!("cannot start the tokio runtime: {error}"))?;
+        let nodes = Self { home, programs, runtime, links: Mutex::default(), ports, http };
         for member in 0..NODES {
             nodes.start_etcd(member)?;
         }
@@ -76,7 +85,19 @@ impl<'a> Nodes<'a> {
 
     /// Opens a link to one of several equal servers. Returns its address.
     pub(super) fn link(&self, from: &str, to: &str, number: usize, ports: &[u16]) -> String {
-        self.links.open(from.to_owned(), format!("{to}{number}"), ports[number])
+        let network = self.runtime.block_on(Network::to(local(ports[number])));
+        let address = network.address.clone();
+        lock(&self.links).push((from.to_owned(), format!("{to}{number}"), network));
+        address
+    }
+
+    /// Cuts or restores the links with ends whose names begin with these.
+    pub(super) fn set_links(&self, from: &str, to: &str, is_cut: bool) {
+        for (one, other, network) in lock(&self.links).iter() {
+            if one.starts_with(from) && other.starts_with(to) {
+                network.is_broken.send_replace(is_cut);
+            }
+        }
     }
 
     fn start_etcd(&self, member: usize) -> Result<(), String> {
@@ -202,4 +223,9 @@ postgresql:
             last.join("\n")
         ))
     }
+}
+
+/// Returns an address on the loopback interface.
+pub(super) fn local(port: u16) -> String {
+    format!("127.0.0.1:{port}")
 }

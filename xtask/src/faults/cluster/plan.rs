@@ -64,8 +64,8 @@ impl Scene<'_> {
         let set = |is_cut| {
             for (from, to) in ends {
                 match *to {
-                    "etcd" => self.nodes.links.set(&format!("{from}{}", self.primary), to, is_cut),
-                    _ => self.nodes.links.set(from, &format!("{to}{}", self.primary), is_cut),
+                    "etcd" => self.nodes.set_links(&format!("{from}{}", self.primary), to, is_cut),
+                    _ => self.nodes.set_links(from, &format!("{to}{}", self.primary), is_cut),
                 }
             }
         };

@@ -12,8 +12,7 @@ use tokio_postgres::{Client, NoTls};
 
 use super::clients::{Clients, Replica, all};
 use super::home::Home;
-use super::links::local;
-use super::nodes::Nodes;
+use super::nodes::{Nodes, local};
 use super::programs::Programs;
 use super::record::{Animal, lock};
 use super::{CLUSTER, NODES, REPLICAS};
@@ -53,7 +52,7 @@ impl<'a> Scene<'a> {
             scene.execute(primary, statement).map_err(|error| format!("{statement}: {error}"))?;
         }
         for (node, port) in scene.nodes.ports.postgres.iter().enumerate() {
-            scene.nodes.links.runtime.spawn(watch(node, *port, scene.promotions.clone()));
+            scene.nodes.runtime.spawn(watch(node, *port, scene.promotions.clone()));
         }
         let databases: Vec<_> = (0..REPLICAS).map(|number| scene.database(number)).collect();
         let mut create = home.command(&programs.service);
@@ -99,7 +98,7 @@ impl<'a> Scene<'a> {
     pub(super) fn start_late(&self, number: usize, only: Option<usize>) {
         let database = self.database(number);
         for node in (0..NODES).filter(|node| only.is_some_and(|only| only != *node)) {
-            self.nodes.links.set(&format!("replica{number}"), &format!("postgres{node}"), true);
+            self.nodes.set_links(&format!("replica{number}"), &format!("postgres{node}"), true);
         }
         match self.start_replica(number, &database, &self.replicas[0].key) {
             Ok(replica) => self.clients.add(&replica),
@@ -124,7 +123,7 @@ impl<'a> Scene<'a> {
     pub(super) fn execute(&self, node: usize, statement: &str) -> Result<(), String> {
         let executed =
             async { connect(self.nodes.ports.postgres[node]).await?.batch_execute(statement).await };
-        let executed = self.nodes.links.runtime.block_on(async { timeout(TIMEOUT, executed).await });
+        let executed = self.nodes.runtime.block_on(async { timeout(TIMEOUT, executed).await });
         executed.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
     }
 
