@@ -48,6 +48,7 @@ pub mod waivers;
 pub use change::{Change, Term, Waived};
 pub use changelog::changelog;
 pub use rules::{Bump, ChangeRule, Chapter, change_rules};
+pub use users::MAX_OPERATIONS;
 
 use std::cmp::Reverse;
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How many operations are listed for a change in a schema.
-const MAX_OPERATIONS: usize = 50;
+pub const MAX_OPERATIONS: usize = 50;
 
 /// The number of a user.
 pub(super) type User = usize;

@@ -1,9 +1,9 @@
 //! The formats of findings: text, JSON, SARIF, Markdown, and annotations of GitHub Actions.
 
 mod github;
-mod joined;
 mod json;
 mod markdown;
+pub mod overview;
 mod sarif;
 mod text;
 
@@ -12,8 +12,6 @@ use std::path::{Component, Path, PathBuf};
 
 use document::Span;
 use document::finding::Finding;
-
-pub use joined::joined;
 
 /// The files to which findings refer, in addition to the document.
 #[derive(Clone, Debug, Default)]

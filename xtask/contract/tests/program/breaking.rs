@@ -53,7 +53,7 @@ fn the_text_shows_warnings_and_counts_the_rest() {
 
 /// Each operation has an error of its own, one in common with three others, and one in the shared schema.
 #[test]
-fn many_findings_are_joined_and_end_with_the_version() {
+fn many_findings_begin_with_an_overview_and_end_with_the_version() {
     let document = |maximum: u32, name: &str| {
         let paths = (0..14).map(|number| {
             let own = if number < 4 { "token" } else { "cursor" };
@@ -72,6 +72,27 @@ fn many_findings_are_joined_and_end_with_the_version() {
     let (code, printed) = workplace.run(&["breaking", "old.yaml", "new.yaml"]);
     assert_eq!(code, Some(1), "{printed}");
     let lines: Vec<_> = printed.lines().collect();
+    assert_eq!(
+        lines[..18].join("\n"),
+        "new.yaml against old.yaml: 20 errors, 5 notes
+
+The rules with the most findings:
+  request-max-decreased: 14 errors
+  request-parameter-removed: 5 errors
+  api-version-not-bumped: 1 error
+The operations with the most findings:
+  get0: 2 errors
+  get1: 2 errors
+  get2: 2 errors
+  get3: 2 errors
+  get4: 2 errors
+  get10: 1 error
+  get11: 1 error
+  get12: 1 error
+  get13: 1 error
+  get5: 1 error
+  and 4 more operations"
+    );
     let titles: Vec<_> = lines.iter().filter(|line| line.starts_with("error[")).collect();
     // The parameter `token` was removed from four operations, for one reason.
     assert_eq!(titles.len(), 14 + 2 + 1, "{printed}");

@@ -1,0 +1,88 @@
+//! A comparison with many findings, for a terminal: one finding for each reason, and an overview that tells where to
+//! look.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+use document::finding::{Finding, Severity, capitalised, summary};
+
+/// The limit of findings without an overview.
+const FEW: usize = 10;
+/// The limits of rules and operations in the overview: together they fill a screen of 20 lines.
+const MAX_RULES: usize = 5;
+const MAX_OPERATIONS: usize = 10;
+
+/// Joins the findings of one rule that say the same about different objects, or are at the same place or in the same list:
+/// the first one lists the others.
+pub fn joined(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut joined: Vec<Finding> = Vec::new();
+    let mut known: HashMap<(String, Severity, Option<String>, String), usize> = HashMap::new();
+    for finding in findings {
+        let object = format!("{}: ", capitalised(&finding.subject.to_string()));
+        let what = finding.message.strip_prefix(&object).unwrap_or(&finding.message).to_owned();
+        let key = |of: String| (finding.rule.clone(), finding.severity, finding.accepted.clone(), of);
+        let keys = [key(format!("place {}", list(&finding.pointer))), key(format!("text {what}"))];
+        let Some(position) = keys.iter().find_map(|key| known.get(key).copied()) else {
+            known.extend(keys.map(|key| (key, joined.len())));
+            joined.push(finding);
+            continue;
+        };
+        let first = &mut joined[position];
+        let says = match first.message.ends_with(&format!(": {what}")) {
+            true => finding.subject.to_string(),
+            false if finding.subject == first.subject => what.trim_end_matches('.').to_owned(),
+            false => finding.message.trim_end_matches('.').to_owned(),
+        };
+        first.also.push(match &finding.elsewhere {
+            Some(old) if finding.span == first.span => format!("was line {}: {says}", old.span.line),
+            _ => format!("line {}: {says}", finding.span.line),
+        });
+        let new = finding.operations.into_iter().filter(|name| !first.operations.contains(name));
+        first.operations.extend(new.collect::<Vec<_>>());
+    }
+    joined
+}
+
+/// Returns the pointer of the list that an item is in, or else of the place itself.
+fn list(pointer: &str) -> &str {
+    let (list, last) = pointer.rsplit_once('/').unwrap_or_default();
+    if last.parse::<usize>().is_ok() { list } else { pointer }
+}
+
+/// Returns the overview: the result, the rules and the operations with the most findings. Empty for few findings.
+pub fn overview(result: &str, findings: &[&Finding]) -> String {
+    if findings.len() <= FEW {
+        return String::new();
+    }
+    let number = crate::breaking::MAX_OPERATIONS;
+    let (shared, own): (Vec<&Finding>, Vec<_>) =
+        findings.iter().partition(|it| it.operations.len() >= number);
+    let rules = most(findings.iter().map(|it| (it.rule.as_str(), it.severity)), MAX_RULES, "rules");
+    let operations = own.iter().flat_map(|it| it.operations.iter().map(|name| (name.as_str(), it.severity)));
+    let operations = most(operations, MAX_OPERATIONS, "operations");
+    let shared = match summary(shared.iter().map(|it| it.severity)) {
+        _ if shared.is_empty() => String::new(),
+        shared => format!("  not counted here: {shared}, each in {number} operations or more\n"),
+    };
+    format!(
+        "{result}\n\nThe rules with the most findings:\n{rules}The operations with the most findings:\n\
+         {operations}{shared}\n"
+    )
+}
+
+/// Returns a line for each of the keys with the most findings of the greatest severity, and one that counts the others.
+fn most<'k>(items: impl Iterator<Item = (&'k str, Severity)>, limit: usize, noun: &str) -> String {
+    let mut counted: BTreeMap<&str, Vec<Severity>> = BTreeMap::new();
+    items.for_each(|(key, severity)| counted.entry(key).or_default().push(severity));
+    let mut counted = Vec::from_iter(counted);
+    counted.sort_by_cached_key(|(_, severities)| {
+        let count = |severity| severities.iter().filter(|known| **known >= severity).count();
+        Reverse([Severity::Error, Severity::Warning, Severity::Info].map(count))
+    });
+    let line = |(key, all): &(&str, Vec<Severity>)| format!("  {key}: {}\n", summary(all.iter().copied()));
+    let mut lines: String = counted.iter().take(limit).map(line).collect();
+    if counted.len() > limit {
+        lines += &format!("  and {} more {noun}\n", counted.len() - limit);
+    }
+    lines
+}
