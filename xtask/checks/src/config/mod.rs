@@ -11,7 +11,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use document::Span;
-use document::finding::{self, Finding, Location, Severity, Subject, shortened};
+use document::finding::{Finding, Location, Severity, Subject, shortened};
 use document::rule::Profile;
 use jiff::civil::Date;
 use semver::Version;
@@ -73,22 +73,13 @@ impl TryFrom<String> for RuleName {
     }
 }
 
-/// Why a finding or a change is accepted.
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "String")]
-struct Reason(String);
-
-impl TryFrom<String> for Reason {
-    type Error = &'static str;
-
-    fn try_from(reason: String) -> Result<Self, &'static str> {
-        let is_empty = reason.trim().is_empty();
-        if is_empty {
-            Err("`reason` is empty; write why the finding or change is accepted")
-        } else {
-            Ok(Self(reason))
-        }
+/// Reads why a finding or a change is accepted.
+fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let reason = String::deserialize(deserializer)?;
+    if reason.trim().is_empty() {
+        return Err(D::Error::custom("`reason` is empty; write why the finding or change is accepted"));
     }
+    Ok(reason)
 }
 
 /// The severity of a rule.
@@ -119,7 +110,8 @@ struct Ignore {
     rule: RuleName,
     /// JSON pointer. The entry also covers every place below it.
     at: String,
-    reason: Reason,
+    #[serde(deserialize_with = "reason")]
+    reason: String,
 }
 
 #[derive(Deserialize)]
@@ -128,7 +120,8 @@ struct WrittenWaiver {
     rule: RuleName,
     at: Option<String>,
     operation: Option<String>,
-    reason: Reason,
+    #[serde(deserialize_with = "reason")]
+    reason: String,
     #[serde(default, deserialize_with = "parsed")]
     until: Option<Date>,
     #[serde(default, deserialize_with = "parsed")]
@@ -183,12 +176,8 @@ impl Config {
         };
         let read: Written = toml::from_str(&text).map_err(|error| {
             let message = error.message().trim_end_matches('.');
-            let message = match meant(message) {
-                Some(meant) => format!("{message}; did you mean `{meant}`?"),
-                None if message.ends_with('?') => message.to_owned(),
-                None => format!("{message}."),
-            };
-            unusable(error.span().unwrap_or_default(), &message)
+            let end = if message.ends_with('?') { "" } else { "." };
+            unusable(error.span().unwrap_or_default(), &format!("{message}{end}"))
         })?;
         let mut waivers = Vec::new();
         for (number, entry) in read.waiver.into_iter().enumerate() {
@@ -204,7 +193,7 @@ impl Config {
             };
             let (pointer, span) = (format!("/waiver/{number}"), Span::within(&text, range));
             let place = Location { file: path.clone(), pointer, span };
-            waivers.push(Waiver { rule: rule.0, at, operation, reason: reason.0, term, place });
+            waivers.push(Waiver { rule: rule.0, at, operation, reason, term, place });
         }
         let severities = read.rules.into_iter().map(|(rule, setting)| (rule.0, setting.into())).collect();
         let (profile, limits, ignores) = (read.profile, read.limits, read.ignore);
@@ -266,7 +255,7 @@ impl Config {
             match self.ignore(&finding.rule, &finding.pointer) {
                 Some(position) => {
                     used[position] = true;
-                    finding.accepted = Some(self.ignores[position].get_ref().reason.0.clone());
+                    finding.accepted = Some(self.ignores[position].get_ref().reason.clone());
                     ignored.push(finding);
                 }
                 None => left.push(finding),
@@ -311,14 +300,6 @@ impl Ignore {
         let below = at.strip_prefix(&self.at);
         rule == self.rule.0 && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
-}
-
-/// Returns the known key or value that a message about an unknown one probably means. It names the unknown one, then all
-/// known ones.
-fn meant(message: &str) -> Option<&str> {
-    let names = ["unknown field ", "unknown variant "].into_iter().find_map(|it| message.strip_prefix(it));
-    let mut names = names?.split('`').skip(1).step_by(2);
-    finding::nearest(names.next()?, names)
 }
 
 fn problem(text: &str, range: Range<usize>, message: String) -> Finding {

@@ -4,7 +4,7 @@ use document::Node;
 use document::finding::shortened;
 use document::openapi::{Kind, Object, Parameter, Shape};
 use document::repair::Repair;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::rules::differs;
 use super::{Comparison, Pair};
@@ -67,26 +67,16 @@ impl Comparison<'_> {
             (None, _) => format!("Remove `{keyword}` from the code, or write `{there}` here."),
         };
         let finding = differs(written.kind()).at(&spot).message(&subject.with("keyword", keyword), message);
-        let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
-        let (at, key) = (written.pointer(), keyword.to_owned());
-        let place = || written.key_spot(keyword).pointer;
-        let repair = match (document, code) {
-            // The default of a list; most lists must not be empty.
-            (Some(_), Some(value)) if is_empty(&value) && written.has(keyword) => {
-                Some(Repair::Remove { at: place() })
+        // An empty list is the default of a list; most lists must not be empty.
+        let code = code.filter(|value| *value != json!([]));
+        let repair = match code {
+            None => Repair::Remove { at: written.key_spot(keyword).pointer },
+            Some(value) if written.has(keyword) => {
+                Repair::Write { at: written.key_spot(keyword).pointer, value }
             }
-            // `operationId` is the name of the operation.
-            (Some(_), Some(Value::String(to)))
-                if (written.kind(), keyword) == (Kind::Operation, "operationId") =>
-            {
-                Some(Repair::Rename { at: place(), to })
-            }
-            (Some(_), Some(value)) if written.has(keyword) => Some(Repair::Write { at: place(), value }),
-            (_, Some(value)) => Some(Repair::Add { at, key, value }),
-            (Some(_), None) => Some(Repair::Remove { at: place() }),
-            (None, None) => None,
+            Some(value) => Repair::Add { at: written.pointer(), key: keyword.to_owned(), value },
         };
-        self.add(finding.sides(here, there).fix(fix).instead(item).repair(repair));
+        self.add(finding.sides(here, there).fix(fix).instead(item).repair(Some(repair)));
     }
 }
 
@@ -100,7 +90,7 @@ fn value(object: Object<'_>, keyword: &str, shape: &Shape) -> Option<Value> {
     }
     let value = object.get(keyword).map(Node::to_json);
     // `additionalProperties: {}` is the same as the default `true`.
-    let value = value.filter(|value| keyword != "additionalProperties" || *value != serde_json::json!({}));
+    let value = value.filter(|value| keyword != "additionalProperties" || *value != json!({}));
     value.or_else(|| match shape {
         Shape::Boolean => Some(false.into()),
         Shape::SchemaOrBoolean => Some(true.into()),

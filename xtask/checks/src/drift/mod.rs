@@ -18,8 +18,10 @@ mod rules;
 mod schema;
 mod tolerated;
 
+use std::collections::HashSet;
+
 use document::Document;
-use document::finding::{Finding, Subject, Suggestions};
+use document::finding::{Finding, Subject};
 use document::openapi::{LeftOut, Model, NOT_UNDERSTOOD, Object, not_compared};
 use document::rule::Findings;
 
@@ -35,28 +37,28 @@ pub struct Help<'h> {
 
 /// Returns all differences between the document and the code, in the order of the document.
 ///
-/// A part of the document that is not valid OpenAPI is one finding. Differences above and below it may follow from it,
-/// so they are reported after it is fixed.
+/// A part of the document that is not valid OpenAPI is one finding. Differences that may follow from it are reported after
+/// it is fixed: those below it, and what the objects above it lack.
 pub fn compare(document: &Document, code: &Document, help: Help<'_>) -> Vec<Finding> {
     let mut found = Findings::default();
     let written = Model::of(document, &mut found);
     let coded = Model::of(code, &mut Findings::default());
-    let mut comparison =
-        Comparison { help, operation: None, found: Vec::new(), names: Suggestions::default() };
+    let mut comparison = Comparison { help, operation: None, found: Vec::new() };
     if written.is_complete() {
-        comparison.object(&Pair {
-            subject: Subject::document(),
-            written: written.root(),
-            coded: coded.root(),
-        });
+        let (written, coded) = (written.root(), coded.root());
+        comparison.object(&Pair { subject: Subject::document(), written, coded });
+        comparison.servers(written, coded);
     }
     let mut findings = merged(comparison.found);
     if let Some(LeftOut { pointers, first, message }) = not_compared(&written, found.sorted()) {
-        let is_below = |above: &str, at: &str| {
-            at.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        findings.retain(|finding| {
-            !pointers.iter().any(|it| is_below(it, &finding.pointer) || is_below(&finding.pointer, it))
+        let above = |at: &str| at.match_indices('/').map(|(end, _)| at[..end].to_owned()).collect::<Vec<_>>();
+        let owners: HashSet<String> = pointers.iter().flat_map(|place| above(place)).collect();
+        findings.retain(|Finding { pointer, rule, .. }| {
+            // What an owner lacks may be its invalid part.
+            let is_lacking = rule.ends_with("-not-in-document") && owners.contains(pointer);
+            !is_lacking
+                && !pointers.contains(pointer)
+                && !above(pointer).iter().any(|it| pointers.contains(it))
         });
         let finding = Finding::new(NOT_UNDERSTOOD.severity, NOT_UNDERSTOOD.name, &first.pointer, first.span);
         let finding = finding.message(&Subject::document(), message);
@@ -88,7 +90,6 @@ struct Comparison<'h> {
     /// The `operationId` of the current operation.
     operation: Option<String>,
     found: Vec<Finding>,
-    names: Suggestions,
 }
 
 impl Comparison<'_> {

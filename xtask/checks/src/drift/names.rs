@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 
 use document::finding::{Spot, Subject, shortened};
 use document::openapi::{Kind, Object};
-use document::repair::Repair;
 
 use super::{Comparison, Pair, rules};
 
@@ -32,15 +31,6 @@ impl<'a> Named<'a> {
             Kind::Parameter | Kind::Tag => self.object.value_spot("name"),
             _ => self.object.spot(),
         }
-    }
-
-    /// Returns the repair that gives it another name.
-    fn renamed(&self, to: &str) -> Repair {
-        let name = match self.object.kind() {
-            Kind::Parameter => to.split_once(" in ").map_or(to, |(name, _)| name),
-            _ => to,
-        };
-        Repair::Rename { at: self.spot().pointer, to: name.to_owned() }
     }
 
     /// Returns the `operationId` of the only operation in it.
@@ -90,8 +80,6 @@ impl Comparison<'_> {
         let subject = &pair.subject;
         let (only_written, only_coded) = rules::one_sided(word, pair.written.kind());
         let names: HashSet<String> = written.iter().map(Named::folded).collect();
-        let mut missing: Vec<&Named<'a>> =
-            coded.iter().filter(|named| !names.contains(&named.folded())).collect();
         let by_name: HashMap<String, &Named<'a>> =
             coded.iter().map(|named| (named.folded(), named)).collect();
         let mut pairs = Vec::new();
@@ -100,34 +88,19 @@ impl Comparison<'_> {
                 pairs.push((named, (*code).clone()));
                 continue;
             }
-            // A similar status or method is not a misspelling.
-            let is_misspelt = !matches!(word, "response" | "operation");
-            let known = missing.iter().map(|missing| missing.name.as_str());
-            let near = if is_misspelt { self.names.nearest(&named.name, known) } else { None };
-            let meant = near.map(str::to_owned);
-            missing.retain(|missing| Some(missing.name.as_str()) != meant.as_deref());
             let shown = quoted(word, &shortened(&named.name));
-            let fix = match (&meant, self.scaffold(&named)) {
-                (Some(meant), _) => format!(
-                    "Did you mean `{meant}`, which the code has? Write it here, or rename it in the code."
-                ),
-                (None, Some(command)) => {
-                    format!("Run `{command}` to add {shown} to the code, or remove it here.")
-                }
-                (None, None) => format!("Add {shown} to the code, or remove it here."),
-            };
-            let code = match &meant {
-                Some(meant) => format!("{meant}, but no {}", shortened(&named.name)),
-                None => format!("no such {word}"),
+            let fix = match self.scaffold(&named) {
+                Some(command) => format!("Run `{command}` to add {shown} to the code, or remove it here."),
+                None => format!("Add {shown} to the code, or remove it here."),
             };
             let message = one_sided(subject, &shown, "document", "code");
             let finding = only_written.at(&named.spot()).message(&subject.with(word, &named.name), message);
-            let mut finding = finding.sides(name_or_word(word, &named.name), code).fix(fix);
-            finding.scaffold = named.operation().filter(|_| meant.is_none()).map(str::to_owned);
-            finding.repairs.extend(meant.as_deref().map(|meant| named.renamed(meant)));
-            self.add(finding.instead(meant));
+            let finding = finding.sides(name_or_word(word, &named.name), format!("no such {word}"));
+            let mut finding = finding.fix(fix);
+            finding.scaffold = named.operation().map(str::to_owned);
+            self.add(finding);
         }
-        for named in missing {
+        for named in coded.iter().filter(|named| !names.contains(&named.folded())) {
             let shown = quoted(word, &shortened(&named.name));
             let fix = format!("Remove {shown} from the code, or describe it here.");
             let message = one_sided(subject, &shown, "code", "document");

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use document::Node;
 use document::finding::{Spot, Subject, shortened};
-use document::openapi::{Operation, PathItem, Requirement, Server};
+use document::openapi::{Kind, Object, Operation, PathItem, Requirement, Server};
 use document::repair::Repair;
 use serde_json::{Value, json};
 
+use super::keyword::display;
 use super::names::Named;
 use super::rules::{OPERATION_SECURITY, SERVER_URL};
 use super::{Comparison, Pair};
@@ -33,7 +34,6 @@ impl Comparison<'_> {
         self.object(&pair);
         self.parameters(&pair, written, coded);
         self.security(&pair.subject, written, coded);
-        self.servers(written, coded);
         self.operation = outer;
     }
 
@@ -63,19 +63,23 @@ impl Comparison<'_> {
             (at, _) if written.has("security") => Repair::Write { at, value: list_of(&code) },
             (_, at) => Repair::Add { at, key: "security".to_owned(), value: list_of(&code) },
         };
-        let (document, code) = (alternatives(&document), alternatives(&code));
-        let message = format!("{subject} requires {document} in the document, and {code} in the code.");
-        let fix = format!("Change the code to require {document}, or write a `security` of {code} here.");
+        let (document, code) = (display(&list_of(&document)), display(&list_of(&code)));
+        let message =
+            format!("{subject} has the security `{document}` in the document, and `{code}` in the code.");
+        let fix = format!("Change the code to `{document}`, or write `security: {code}` here.");
         let finding = OPERATION_SECURITY.at(&spot).message(subject, message).sides(document, code);
         self.add(finding.fix(fix).repair(repair));
     }
 
-    /// Each URL must end in the base path of the code, with each value that its last variable may have.
-    fn servers(&mut self, written: Operation<'_>, coded: Operation<'_>) {
-        let base = coded.servers().first().map(Server::url_with_defaults).unwrap_or_default();
+    /// Checks that each URL ends in the base path of the code, with each value that its last variable may have.
+    pub(super) fn servers(&mut self, written: Object<'_>, coded: Object<'_>) {
+        let base = coded.children("servers").next().map(|server| Server::new(server).url_with_defaults());
+        let base = base.unwrap_or_default();
         let base = base.trim_end_matches('/');
-        let root = written.model().root();
-        for server in written.servers() {
+        // The servers of callbacks and links are those of others.
+        let is_own =
+            |server: &Object<'_>| server.within(Kind::Callback).or(server.within(Kind::Link)).is_none();
+        for server in written.model().all(Kind::Server).filter(is_own).map(Server::new) {
             let url = server.url_with_defaults();
             // Lint reports a missing URL and a variable that is not defined.
             if server.url().is_empty() || url.contains('{') {
@@ -99,27 +103,25 @@ impl Comparison<'_> {
             urls.push((spot, url));
             if let Some((spot, url)) = urls.iter().find(|(_, url)| !url.ends_with(base)) {
                 let subject = Subject::document().with("server", server.url());
-                self.off_base(&subject, spot, url, base, server.parent() == Some(root));
+                self.off_base(&subject, spot, url, base);
             }
         }
-        if written.servers().is_empty() && !base.is_empty() {
-            let spot = Spot { pointer: String::new(), ..root.key_spot("openapi") };
-            self.off_base(&Subject::document(), &spot, "/", base, true);
+        let servers = written.get("servers").map(Node::to_json);
+        if servers.is_none_or(|servers| servers == json!([])) && !base.is_empty() {
+            let spot = Spot { pointer: String::new(), ..written.key_spot("openapi") };
+            self.off_base(&Subject::document(), &spot, "/", base);
         }
     }
 
-    fn off_base(&mut self, subject: &Subject, spot: &Spot, url: &str, base: &str, is_inherited: bool) {
+    fn off_base(&mut self, subject: &Subject, spot: &Spot, url: &str, base: &str) {
         let url = shortened(url);
         let message = match subject.parts() {
             [] => format!("without `servers` the URL is `/`, but the code serves requests under `{base}`."),
             _ => format!("the URL `{url}` does not end in `{base}`, the base path of the code."),
         };
         let fix = format!("Write a URL that ends in `{base}`, or change the base path of the code.");
-        let finding = SERVER_URL.at(spot).message(subject, message).sides(url, format!("…{base}")).fix(fix);
-        match is_inherited {
-            true => self.found.push(finding),
-            false => self.add(finding),
-        }
+        let finding = SERVER_URL.at(spot).message(subject, message).sides(url, format!("…{base}"));
+        self.add(finding.fix(fix));
     }
 }
 
@@ -134,17 +136,4 @@ fn parameters(operation: Operation<'_>) -> Vec<Named<'_>> {
 /// Security requirements as the value of `security`.
 fn list_of(requirements: &BTreeSet<Requirement<'_>>) -> Value {
     requirements.iter().map(|requirement| json!(requirement)).collect()
-}
-
-/// Security requirements for a sentence.
-fn alternatives(requirements: &BTreeSet<Requirement<'_>>) -> String {
-    let scheme = |(name, scopes): (&&str, &BTreeSet<&str>)| match scopes.is_empty() {
-        true => format!("`{name}`"),
-        false => format!("`{name}` ({})", scopes.iter().copied().collect::<Vec<_>>().join(", ")),
-    };
-    let alternative = |requirement: &Requirement<'_>| match requirement.is_empty() {
-        true => "no key".to_owned(),
-        false => requirement.iter().map(scheme).collect::<Vec<_>>().join(" and "),
-    };
-    requirements.iter().map(alternative).collect::<Vec<_>>().join(" or ")
 }

@@ -1,6 +1,6 @@
 //! Compares schemas by name if they have one, else keyword by keyword.
 
-use document::finding::{Spot, Suggestions};
+use document::finding::Spot;
 use document::openapi::{Kind, Object, Schema, Shape, head};
 use document::repair::Repair;
 use serde_json::json;
@@ -66,8 +66,6 @@ impl Comparison<'_> {
         let subject = &pair.subject;
         let mut code: Vec<_> = pair.coded.children(keyword).collect();
         let mut document = Vec::new();
-        // The trials need no suggestions, of which there is a limited number.
-        let names = std::mem::replace(&mut self.names, Suggestions::none());
         for member in pair.written.children(keyword) {
             let before = self.found.len();
             let equal = code.iter().position(|other| {
@@ -81,7 +79,6 @@ impl Comparison<'_> {
                 None => document.push(member),
             }
         }
-        self.names = names;
         // One member on each side: it changed.
         if let ([document], [code]) = (&document[..], &code[..]) {
             return self.schema(pair.inner(keyword, "", *document, *code));

@@ -20,8 +20,6 @@ use document::rule::{Findings, Rule};
 use document::{Document, Node};
 
 pub use rules::deprecation::{Dates, SUNSET_DAYS};
-pub use rules::names::{is_camel, is_header};
-pub use rules::schemas::{FORMATS_OF, KEYWORDS_OF};
 
 /// Checks a document, and adds the findings of its rules.
 pub type Check = fn(&Model<'_>, &mut Findings);
@@ -152,7 +150,7 @@ pub fn examples_of<'a>(object: Object<'a>) -> impl Iterator<Item = (Object<'a>, 
 }
 
 /// The parameters that an operation and its path item declare.
-pub fn parameters_of<'a>(operation: Object<'a>) -> impl Iterator<Item = Parameter<'a>> {
+pub(crate) fn parameters_of<'a>(operation: Object<'a>) -> impl Iterator<Item = Parameter<'a>> {
     let owners = operation.parent().into_iter().chain([operation]);
     owners.flat_map(|owner| owner.children("parameters")).filter_map(Parameter::new)
 }

@@ -7,7 +7,7 @@ use document::finding::{Finding, Severity};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::document::{DOCUMENT_OF_CODE, Edited, TEXT, edit, exit_code, findings, parsed, summary};
+use crate::document::{DOCUMENT_OF_CODE, Edited, TEXT, edit, exit_code, findings, summary};
 use document::Document;
 
 /// Checks that one finding, on the line of the edit, is `not-understood`.
@@ -60,26 +60,6 @@ fn no_configuration_lowers_or_ignores_what_was_not_compared() {
         let applied = config.apply(findings(&edited.text), "drift");
         assert_eq!(exit_code(&applied.findings), 2, "{configuration}");
     }
-}
-
-#[test]
-fn the_members_of_a_union_leave_the_suggestions_to_others() {
-    // Each member is compared with all members of the code before its own.
-    let document = |members: &mut dyn Iterator<Item = usize>, last: &str| {
-        let members: Vec<_> = members
-            .map(|number| format!("{{type: object, properties: {{member{number}: {{type: string}}}}}}"))
-            .collect();
-        let schemas = format!(
-            "{{A: {{oneOf: [{}]}}, B: {{type: object, properties: {{{last}: {{type: string}}}}}}}}",
-            members.join(", ")
-        );
-        let info = "openapi: 3.0.3\ninfo: {title: t, version: 1.0.0}\npaths: {}";
-        parsed(&format!("{info}\ncomponents: {{schemas: {schemas}}}\n"))
-    };
-    let written = document(&mut (0..20), "nmae");
-    let found = compare(&written, &document(&mut (0..20).rev(), "name"), Help::default());
-    let fixes: Vec<_> = found.iter().map(|finding| finding.fix.as_str()).collect();
-    assert!(matches!(fixes[..], [fix] if fix.starts_with("Did you mean `name`")), "{fixes:?}");
 }
 
 #[test]

@@ -94,9 +94,9 @@ fn an_ignore_of_many_findings_hides_none_elsewhere() {
 fn an_undefined_or_invalid_entry_is_an_error_at_its_line() {
     for (text, line, message) in [
         ("profile = \"loose\"\n", 1, "expected one of `spec`, `recommended`, `strict`"),
-        ("\nprofil = \"spec\"\n", 2, "did you mean `profile`?"),
+        ("\nprofil = \"spec\"\n", 2, "Unknown field `profil`, expected one of `profile`"),
         ("\nfoo = \"spec\"\n", 2, "Unknown field `foo`, expected one of"),
-        ("[limits]\nsunset_day = 30\n", 2, "did you mean `sunset-days`?"),
+        ("[limits]\nfindings_per_rules = 30\n", 2, "expected `findings-per-rule`"),
         ("[limits]\nfindings-per-rule = 0\n", 2, "nonzero"),
         ("[rules]\ninfo-contacts = \"off\"\n", 2, "Did you mean `info-contact`?"),
         ("[rules]\ninfo-contact = \"loud\"\n", 2, "nknown variant `loud`"),

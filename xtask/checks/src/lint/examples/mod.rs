@@ -67,18 +67,14 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             }
             continue;
         };
-        for Mismatch { pointer, message, fix, is_superfluous } in mismatches {
+        for Mismatch { pointer, message, fix } in mismatches {
             let word = if sample.keyword == "default" { "default" } else { "example" };
             let whole = sample.owner.subject();
             let subject = match pointer.rsplit_once('/') {
                 Some((_, name)) => format!("`{}` in the {word} of {whole}", shortened(name)),
                 None => format!("The {word} of {whole}"),
             };
-            let added =
-                findings.add(sample.rule, sample.spot(&pointer), format!("{subject} {message}."), fix);
-            if is_superfluous {
-                added.remove();
-            }
+            findings.add(sample.rule, sample.spot(&pointer), format!("{subject} {message}."), fix);
         }
     }
 }

@@ -31,8 +31,6 @@ pub(crate) struct Mismatch {
     /// The end of a sentence that begins with the name of the value.
     pub(crate) message: String,
     pub(crate) fix: &'static str,
-    /// Whether it matches without this value.
-    pub(crate) is_superfluous: bool,
 }
 
 pub(crate) struct Validator<'a> {
@@ -123,8 +121,7 @@ impl<'a> Validator<'a> {
             for (key, _) in applied(schema, "additionalProperties", "", value) {
                 let message = "is not allowed by the schema";
                 let fix = "Remove it, or add it to the schema.";
-                let mismatch = mismatch(&pointer::below(pointer, &key), message, fix);
-                found.push(Mismatch { is_superfluous: true, ..mismatch });
+                found.push(mismatch(&pointer::below(pointer, &key), message, fix));
             }
         }
         if any == 0 && schema.child("anyOf").is_some() {
@@ -200,7 +197,7 @@ fn applied<'v>(schema: Object<'_>, keyword: &str, name: &str, value: &'v Value) 
 }
 
 fn mismatch(pointer: &str, message: &str, fix: &'static str) -> Mismatch {
-    Mismatch { pointer: pointer.to_owned(), message: message.to_owned(), fix, is_superfluous: false }
+    Mismatch { pointer: pointer.to_owned(), message: message.to_owned(), fix }
 }
 
 /// Describes an error of the library.

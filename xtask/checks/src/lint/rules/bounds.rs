@@ -1,7 +1,6 @@
 //! Objects in requests are closed and bounded.
 
 use document::openapi::{Additional, Kind, Model, Object, Schema};
-use document::repair::Repair;
 use document::rule::{Findings, rules};
 
 use super::components::reachable;
@@ -13,15 +12,29 @@ rules! {
         "A value in a request is bounded: strings by length, arrays by number of items, numbers by range.";
 }
 
-/// Formats that limit the length.
-const BOUNDED_FORMATS: &[&str] = &["date", "date-time", "uuid", "ipv4", "ipv6"];
+/// By type: the keywords that bound a value together, the formats that bound it too, and what to add.
+const BOUNDS: &[(&str, &[&str], &[&str], &str)] = &[
+    (
+        "string",
+        &["maxLength"],
+        &["date", "date-time", "uuid", "ipv4", "ipv6"],
+        "Add `maxLength`, an `enum`, or a format of fixed length.",
+    ),
+    (
+        "integer",
+        &["minimum", "maximum"],
+        &["int32", "int64"],
+        "Add `minimum` and `maximum`, or `format: int64`.",
+    ),
+    ("number", &["minimum", "maximum"], &[], "Add `minimum` and `maximum`."),
+    ("array", &["maxItems"], &[], "Add `maxItems`."),
+];
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let target = |object: Object<'_>| model.target(object.id).into_iter().collect();
     let in_requests = reachable(model.all(Kind::RequestBody).chain(model.all(Kind::Parameter)), target);
-    let schemas = model.all(Kind::Schema).filter(|schema| in_requests.contains(&schema.id));
-    for schema in schemas.map(Schema::new) {
-        closed(schema, findings);
+    for schema in model.all(Kind::Schema).filter(|schema| in_requests.contains(&schema.id)) {
+        closed(Schema::new(schema), findings);
         bounded(schema, findings);
     }
 }
@@ -35,45 +48,21 @@ fn closed(schema: Schema<'_>, findings: &mut Findings) {
         Additional::Schema(other) if !other.node().entries().is_empty() => {
             (schema.has("maxProperties"), "Add `maxProperties`.")
         }
-        _ => (false, "Add `additionalProperties: false`."),
+        _ => (false, "Write `additionalProperties: false`."),
     };
     if is_object && !composed && !is_closed {
         let message = format!("{} is part of a request and allows any property.", schema.subject());
-        let added = findings.add(&CLOSED, schema.key_spot("additionalProperties"), message, fix);
-        match schema.additional_properties() {
-            Additional::Any if schema.has("additionalProperties") => drop(added.write(false)),
-            Additional::Any => {
-                let (key, value) = ("additionalProperties".to_owned(), false.into());
-                added.repair(Repair::Add { at: schema.pointer(), key, value });
-            }
-            // It needs a limit, which somebody must choose.
-            Additional::None | Additional::Schema(_) => {}
-        }
+        findings.add(&CLOSED, schema.key_spot("additionalProperties"), message, fix);
     }
 }
 
-fn bounded(schema: Schema<'_>, findings: &mut Findings) {
-    let has_all = |keywords: &[&str]| keywords.iter().all(|keyword| schema.has(keyword));
-    let format = schema.text("format").unwrap_or_default();
-    let (bounded, fix) = match schema.text("type") {
-        Some("string") => (
-            schema.has("maxLength") || BOUNDED_FORMATS.contains(&format),
-            "Add `maxLength`, an `enum`, or a format of fixed length.",
-        ),
-        Some("integer") => (
-            has_all(&["minimum", "maximum"]) || matches!(format, "int32" | "int64"),
-            "Add `minimum` and `maximum`, or `format: int64`.",
-        ),
-        Some("number") => (has_all(&["minimum", "maximum"]), "Add `minimum` and `maximum`."),
-        Some("array") => (schema.has("maxItems"), "Add `maxItems`."),
-        _ => return,
-    };
-    if !bounded && !schema.has("enum") && schema.keyword() != "not" {
+fn bounded(schema: Object<'_>, findings: &mut Findings) {
+    let kind = schema.text("type");
+    let Some((_, keywords, formats, fix)) = BOUNDS.iter().find(|row| Some(row.0) == kind) else { return };
+    let is_bounded = keywords.iter().all(|keyword| schema.has(keyword))
+        || schema.text("format").is_some_and(|format| formats.contains(&format));
+    if !is_bounded && !schema.has("enum") && schema.keyword() != "not" {
         let message = format!("{} is part of a request and has no bounds.", schema.subject());
-        let added = findings.add(&BOUNDED, schema.spot(), message, fix);
-        if schema.text("type") == Some("integer") && !schema.has("format") {
-            let (key, value) = ("format".to_owned(), "int64".into());
-            added.repair(Repair::Add { at: schema.pointer(), key, value });
-        }
+        findings.add(&BOUNDED, schema.spot(), message, *fix);
     }
 }

@@ -8,7 +8,6 @@ use document::Value;
 use document::finding::shortened;
 use document::openapi::shapes::text_of;
 use document::openapi::{Id, Kind, Model, Object, in_place};
-use document::repair::Repair;
 use document::rule::{Findings, Rule, rules};
 
 use crate::lint::item_spot;
@@ -35,46 +34,77 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let parts = model.everything().flat_map(in_place).filter_map(|part| part.resolved());
     let composed = parts.map(|part| part.id).collect();
     for object in model.everything().filter(|object| !object.is_reference()) {
+        exclusive(object, findings);
+        for keyword in demanded(object).iter().filter(|keyword| !object.has(keyword)) {
+            let message = format!("{} has no `{keyword}`.", object.subject());
+            findings.add(&CONDITION, object.spot(), message, format!("Add `{keyword}`."));
+        }
         match object.kind() {
             Kind::Parameter | Kind::Header => {
-                described(object, findings);
+                with_content(object, findings);
                 located(object, findings);
-            }
-            Kind::MediaType => {
-                one_of(object, &["example", "examples"], None, findings);
-                let in_request = object.parent().is_some_and(|body| body.kind() == Kind::RequestBody);
-                if in_request && object.name().to_ascii_lowercase().starts_with("multipart/") {
-                    demands(object, &["schema"], findings);
-                }
             }
             Kind::Xml if object.text("namespace").is_some_and(|uri| Iri::parse(uri).is_err()) => {
                 let message = format!("The namespace of {} is not an absolute URI.", object.subject());
                 let fix = "Write a URI such as `https://example.com/schema`.";
                 findings.add(&CONDITION, object.value_spot("namespace"), message, fix);
             }
-            Kind::Example => one_of(object, &["value", "externalValue"], Some(&EXAMPLE_VALUE), findings),
-            Kind::Link => one_of(object, &["operationRef", "operationId"], Some(&CONDITION), findings),
             Kind::Responses if object.node().entries().iter().all(|entry| entry.key.starts_with("x-")) => {
                 let message = format!("{} has no response.", object.subject());
                 let fix = "Add a response, such as `'200'` or `default`.";
                 findings.add(&CONDITION, object.spot(), message, fix);
             }
             Kind::SecurityScheme => security_scheme(object, findings),
-            Kind::OAuthFlow => match object.name() {
-                "implicit" => demands(object, &["authorizationUrl"], findings),
-                "authorizationCode" => demands(object, &["authorizationUrl", "tokenUrl"], findings),
-                _ => demands(object, &["tokenUrl"], findings),
-            },
             Kind::Schema => schema(object, &composed, findings),
             _ => {}
         }
     }
 }
 
-/// Checks that a Parameter or Header Object has either `schema` or `content`.
-fn described(object: Object<'_>, findings: &mut Findings) {
-    one_of(object, &["schema", "content"], Some(&CONDITION), findings);
-    one_of(object, &["example", "examples"], None, findings);
+/// Pairs of keywords that exclude each other, with the rule that requires one of them.
+const EXCLUSIVE: &[(&[Kind], [&str; 2], Option<&Rule>)] = &[
+    (&[Kind::Parameter, Kind::Header], ["schema", "content"], Some(&CONDITION)),
+    (&[Kind::Parameter, Kind::Header, Kind::MediaType], ["example", "examples"], None),
+    (&[Kind::Example], ["value", "externalValue"], Some(&EXAMPLE_VALUE)),
+    (&[Kind::Link], ["operationRef", "operationId"], Some(&CONDITION)),
+];
+
+fn exclusive(object: Object<'_>, findings: &mut Findings) {
+    for (_, [one, other], required) in EXCLUSIVE.iter().filter(|(kinds, ..)| kinds.contains(&object.kind())) {
+        match (object.has(one), object.has(other), required) {
+            (true, true, _) => {
+                let message = format!("{} has both `{one}` and `{other}`.", object.subject());
+                findings.add(&CONDITION, object.key_spot(other), message, "Remove one.").remove();
+            }
+            (false, false, Some(rule)) => {
+                let message = format!("{} has neither `{one}` nor `{other}`.", object.subject());
+                findings.add(rule, object.spot(), message, format!("Add `{one}`."));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the keywords that an object must have because of its name or other keywords.
+fn demanded(object: Object<'_>) -> &'static [&'static str] {
+    let in_request = || object.parent().is_some_and(|body| body.kind() == Kind::RequestBody);
+    match (object.kind(), object.text("type").unwrap_or_default(), object.name()) {
+        (Kind::MediaType, _, name) if name.to_ascii_lowercase().starts_with("multipart/") && in_request() => {
+            &["schema"]
+        }
+        (Kind::SecurityScheme, "apiKey", _) => &["name", "in"],
+        (Kind::SecurityScheme, "http", _) => &["scheme"],
+        (Kind::SecurityScheme, "oauth2", _) => &["flows"],
+        (Kind::SecurityScheme, "openIdConnect", _) => &["openIdConnectUrl"],
+        (Kind::OAuthFlow, _, "implicit") => &["authorizationUrl"],
+        (Kind::OAuthFlow, _, "authorizationCode") => &["authorizationUrl", "tokenUrl"],
+        (Kind::OAuthFlow, ..) => &["tokenUrl"],
+        _ => &[],
+    }
+}
+
+/// Checks the keywords beside the `content` of a Parameter or Header Object.
+fn with_content(object: Object<'_>, findings: &mut Findings) {
     let Some(content) = object.get("content") else { return };
     let number = content.entries().len();
     if number != 1 && matches!(content.value, Value::Mapping(_)) {
@@ -120,15 +150,10 @@ fn located(object: Object<'_>, findings: &mut Findings) {
 }
 
 fn security_scheme(object: Object<'_>, findings: &mut Findings) {
-    let kind = object.text("type").unwrap_or_default();
-    let demanded: &[&str] = match kind {
-        "apiKey" => &["name", "in"],
-        "http" => &["scheme"],
-        "oauth2" => &["flows"],
-        "openIdConnect" => &["openIdConnectUrl"],
-        _ => return,
-    };
-    demands(object, demanded, findings);
+    let (kind, demanded) = (object.text("type").unwrap_or_default(), demanded(object));
+    if demanded.is_empty() {
+        return;
+    }
     for keyword in ["name", "in", "scheme", "bearerFormat", "flows", "openIdConnectUrl"] {
         let belongs = demanded.contains(&keyword) || (keyword == "bearerFormat" && kind == "http");
         if object.has(keyword) && !belongs {
@@ -137,13 +162,6 @@ fn security_scheme(object: Object<'_>, findings: &mut Findings) {
                 .add(&INEFFECTIVE, object.key_spot(keyword), message, "Remove it, or correct `type`.")
                 .remove();
         }
-    }
-}
-
-fn demands(object: Object<'_>, demanded: &[&str], findings: &mut Findings) {
-    for keyword in demanded.iter().filter(|keyword| !object.has(keyword)) {
-        let message = format!("{} has no `{keyword}`.", object.subject());
-        findings.add(&CONDITION, object.spot(), message, format!("Add `{keyword}`."));
     }
 }
 
@@ -172,9 +190,7 @@ fn schema(object: Object<'_>, composed: &HashSet<Id>, findings: &mut Findings) {
     }
     if object.flag("readOnly") && object.flag("writeOnly") {
         let message = format!("{} has both `readOnly` and `writeOnly`.", object.subject());
-        let other = object.key_spot("readOnly").pointer;
-        let added = findings.add(&CONDITION, object.key_spot("writeOnly"), message, "Remove one.");
-        added.remove().repair(Repair::Remove { at: other });
+        findings.add(&CONDITION, object.key_spot("writeOnly"), message, "Remove one.").remove();
     }
     if let Some(Value::Number(number)) = object.get("multipleOf").map(|node| &node.value)
         && number.as_f64().is_none_or(|number| number <= 0.0)
@@ -199,23 +215,5 @@ fn list(object: Object<'_>, keyword: &str, rule: &Rule, findings: &mut Findings)
             let message = format!("`{value}` occurs twice in `{keyword}` of {}.", object.subject());
             findings.add(rule, item_spot(object, keyword, number), message, "Remove one.").remove();
         }
-    }
-}
-
-/// Checks two keywords that exclude each other. `required` is the rule that requires one of them.
-fn one_of(object: Object<'_>, keywords: &[&str; 2], required: Option<&Rule>, findings: &mut Findings) {
-    let [one, other] = keywords;
-    match (object.has(one), object.has(other), required) {
-        (true, true, _) => {
-            let message = format!("{} has both `{one}` and `{other}`.", object.subject());
-            let at = object.key_spot(one).pointer;
-            let added = findings.add(&CONDITION, object.key_spot(other), message, "Remove one.");
-            added.remove().repair(Repair::Remove { at });
-        }
-        (false, false, Some(rule)) => {
-            let message = format!("{} has neither `{one}` nor `{other}`.", object.subject());
-            findings.add(rule, object.spot(), message, format!("Add `{one}`."));
-        }
-        _ => {}
     }
 }

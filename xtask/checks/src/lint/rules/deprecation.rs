@@ -4,7 +4,6 @@ use jiff::civil::Date;
 
 use document::finding::shortened;
 use document::openapi::{Kind, Model, Object};
-use document::repair::Repair;
 use document::rule::{Findings, rules};
 
 rules! {
@@ -35,36 +34,34 @@ impl From<Date> for Dates {
     }
 }
 
-const KEYWORDS: [&str; 3] = ["x-deprecated-since", "x-sunset", "x-successor"];
-
 pub(crate) fn check(model: &Model<'_>, dates: Dates, findings: &mut Findings) {
     for operation in model.all(Kind::Operation) {
-        if operation.flag("deprecated") {
-            deprecated(operation, dates, findings);
-            continue;
-        }
-        for keyword in KEYWORDS.into_iter().filter(|keyword| operation.has(keyword)) {
-            let message = format!("{} has `{keyword}` but is not deprecated.", operation.subject());
-            let fix = "Remove it, or add `deprecated: true`.";
-            let (at, key) = (operation.pointer(), "deprecated".to_owned());
-            let added = findings.add(&DATES, operation.key_spot(keyword), message, fix);
-            let added = added.remove();
-            if operation.has("deprecated") {
-                let at = operation.key_spot("deprecated").pointer;
-                added.repair(Repair::Write { at, value: true.into() });
-            } else if KEYWORDS.iter().all(|keyword| operation.has(keyword)) {
-                added.repair(Repair::Add { at, key, value: true.into() });
+        let is_deprecated = operation.flag("deprecated");
+        let subject = operation.subject();
+        for keyword in ["x-deprecated-since", "x-sunset", "x-successor"] {
+            match (is_deprecated, operation.has(keyword)) {
+                (true, false) => {
+                    let (spot, fix) = (operation.key_spot("deprecated"), format!("Add `{keyword}`."));
+                    let message = format!("{subject} is deprecated but has no `{keyword}`.");
+                    findings.add(&DATES, spot, message, fix);
+                }
+                (false, true) => {
+                    let message = format!("{subject} has `{keyword}` but is not deprecated.");
+                    let fix = "Remove it, or add `deprecated: true`.";
+                    findings.add(&DATES, operation.key_spot(keyword), message, fix).remove();
+                }
+                _ => {}
             }
+        }
+        if is_deprecated {
+            compared(operation, dates, findings);
+            successor(operation, findings);
         }
     }
 }
 
-fn deprecated(operation: Object<'_>, dates: Dates, findings: &mut Findings) {
+fn compared(operation: Object<'_>, dates: Dates, findings: &mut Findings) {
     let subject = operation.subject();
-    for keyword in KEYWORDS.into_iter().filter(|keyword| !operation.has(keyword)) {
-        let message = format!("{subject} is deprecated but has no `{keyword}`.");
-        findings.add(&DATES, operation.key_spot("deprecated"), message, format!("Add `{keyword}`."));
-    }
     let mut date = |keyword: &str| {
         let text = operation.get(keyword)?.as_str().unwrap_or_default();
         let date = text.parse::<Date>().ok().filter(|date| date.to_string() == text);
@@ -92,11 +89,15 @@ fn deprecated(operation: Object<'_>, dates: Dates, findings: &mut Findings) {
             findings.add(&NEAR, spot(), message, "Plan the release that removes the operation.");
         }
     }
+}
+
+fn successor(operation: Object<'_>, findings: &mut Findings) {
     let Some(successor) = operation.get("x-successor") else { return };
     let paths = operation.model().root().get("paths");
     if successor.as_str().and_then(|path| paths?.get(path)).is_none() {
         let path = shortened(successor.as_str().unwrap_or_default());
-        let message = format!("The successor `{path}` of {subject} is not a path of the document.");
+        let message =
+            format!("The successor `{path}` of {} is not a path of the document.", operation.subject());
         findings.add(&DATES, operation.value_spot("x-successor"), message, "Write a path such as `/pets`.");
     }
 }

@@ -3,8 +3,8 @@
 use semver::Version;
 
 use document::finding::shortened;
-use document::openapi::{Demand, Kind, Model, Object};
-use document::rule::{Added, Findings, Rule, rules};
+use document::openapi::{Kind, Model, Object};
+use document::rule::{Findings, Rule, rules};
 
 rules! {
     CONTACT: Recommended Error "info-contact", "Spectral: info-contact",
@@ -79,8 +79,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         if !Version::parse(text).is_ok_and(is_release) {
             let message = format!("`{}` is not a semantic version.", shortened(text));
             let fix = "Write three numbers, such as `1.0.0`.";
-            let added = findings.add(&VERSION, info.value_spot("version"), message, fix);
-            completed(text).into_iter().fold(added, Added::write);
+            findings.add(&VERSION, info.value_spot("version"), message, fix);
         }
     }
     for object in model.everything().filter(|object| !object.is_reference()) {
@@ -88,16 +87,6 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             words(object, keyword, findings);
         }
     }
-}
-
-/// Returns a version without its `v`, and with the numbers that it lacks; `None` if it has other parts.
-fn completed(version: &str) -> Option<String> {
-    let numbers = version.strip_prefix('v').unwrap_or(version);
-    let parts: Vec<&str> = numbers.split('.').collect();
-    let lacking = 3_usize.checked_sub(parts.len())?;
-    let completed = format!("{numbers}{}", ".0".repeat(lacking));
-    let version = Version::parse(&completed).ok()?;
-    (version.pre.is_empty() && version.build.is_empty()).then_some(completed)
 }
 
 fn is_public(schema: &Object<'_>) -> bool {
@@ -111,8 +100,7 @@ fn words(object: Object<'_>, keyword: &str, findings: &mut Findings) {
         let message = format!("`{keyword}` of {} is empty.", object.subject());
         let fix = "Write it, or remove it if it is optional.";
         let added = findings.add(&EMPTY, object.value_spot(keyword), message, fix);
-        let keywords = object.kind().table().keywords;
-        if keywords.iter().any(|(known, demand, _)| *known == keyword && *demand == Demand::Optional) {
+        if matches!(keyword, "summary" | "description") && object.kind() != Kind::Response {
             added.remove();
         }
     }

@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 
 use document::finding::shortened;
 use document::openapi::{Id, Kind, Model, Object, Step, template};
-use document::repair::Repair;
 use document::rule::{Added, Findings, rules};
 use document::{Entry, Node, pointer};
 use regex::Regex;
@@ -88,13 +87,9 @@ fn links(model: &Model<'_>, findings: &mut Findings) {
             let message = format!("No operation of the document is `{}`.", shortened(name));
             let meant = findings.suggestions.nearest(name, by_id.keys().copied());
             let meant = meant.filter(|_| keyword == "operationId");
-            let fix = "Correct it, or remove the link.";
             let added =
-                findings.add(&LINK, link.value_spot(keyword), message, fix).meant(meant, Added::write);
-            // References may lead to a component.
-            if link.parent().is_some_and(|parent| parent.kind() == Kind::Response) {
-                added.repair(Repair::Remove { at: link.pointer() });
-            }
+                findings.add(&LINK, link.value_spot(keyword), message, "Correct it, or remove the link.");
+            added.meant(meant, Added::write);
             continue;
         };
         let known = parameters.entry(operation.id).or_insert_with(|| parameter_names(*operation));

@@ -1,14 +1,11 @@
 //! Operations: identifier, request body and tags.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use document::finding::shortened;
 use document::openapi::{Kind, Model};
-use document::repair::Repair;
 use document::rule::{Added, Findings, rules};
-use heck::ToLowerCamelCase;
 
-use super::names::is_camel;
 use crate::lint::{item_spot, items};
 
 rules! {
@@ -27,8 +24,6 @@ rules! {
     TAG_DEFINED: Recommended Error "operation-tag-defined",
         "Spectral: operation-tag-defined; Redocly: operation-tag-defined",
         "The tags of operations are defined in `tags` of the document.";
-    TAG_USED: Strict Error "no-unused-tags", "this tool",
-        "Each defined tag is used by an operation.";
     TAG_UNIQUE: Spec Error "openapi-tags-uniqueness",
         "OpenAPI 3.0.3, 4.7.1.1; Spectral: openapi-tags-uniqueness",
         "No two tags have the same name.";
@@ -54,26 +49,18 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         if id.is_empty() || !id.bytes().all(safe) {
             let message =
                 format!("The `operationId` `{}` has characters that a URL does not allow.", shortened(id));
-            let right = Some(id.to_lower_camel_case()).filter(|right| is_camel(right));
-            let like = right.as_ref().map(|right| format!(", such as `{}`", shortened(right)));
-            let fix = format!("Use letters and digits{}.", like.unwrap_or_default());
-            let added = findings.add(&URL_SAFE, spot(), message, fix);
-            right.into_iter().fold(added, |added, right| added.rename(&right));
+            findings.add(&URL_SAFE, spot(), message, "Use letters and digits.");
         }
     }
     tags(model, findings);
 }
 
 fn tags(model: &Model<'_>, findings: &mut Findings) {
-    // Whether an operation uses the tag.
-    let mut used: HashMap<&str, bool> = HashMap::new();
+    let mut defined = HashSet::new();
     for tag in model.all(Kind::Tag) {
-        if tag.text("name").is_some_and(|name| used.insert(name, false).is_some()) {
+        if tag.text("name").is_some_and(|name| !defined.insert(name)) {
             let message = format!("{} is defined twice.", tag.subject());
-            let at = tag.pointer();
-            findings
-                .add(&TAG_UNIQUE, tag.value_spot("name"), message, "Remove one.")
-                .repair(Repair::Remove { at });
+            findings.add(&TAG_UNIQUE, tag.value_spot("name"), message, "Remove one.");
         }
     }
     for operation in model.all(Kind::Operation) {
@@ -83,21 +70,12 @@ fn tags(model: &Model<'_>, findings: &mut Findings) {
             findings.add(&TAGS, operation.spot(), message, "Add `tags` with a defined tag.");
         }
         for (number, tag) in tags.iter().enumerate() {
-            let Some(name) = tag.as_str() else { continue };
-            if let Some(used) = used.get_mut(name) {
-                *used = true;
-                continue;
-            }
+            let Some(name) = tag.as_str().filter(|name| !defined.contains(name)) else { continue };
             let message = format!("The tag `{}` of {} is not defined.", shortened(name), operation.subject());
-            let meant = findings.suggestions.nearest(name, used.keys().copied());
+            let meant = findings.suggestions.nearest(name, defined.iter().copied());
             let fix = "Define it in `tags` of the document, or use a defined one.";
             let added = findings.add(&TAG_DEFINED, item_spot(operation, "tags", number), message, fix);
             added.meant(meant, Added::write);
         }
-    }
-    for tag in model.all(Kind::Tag).filter(|tag| tag.text("name").is_some_and(|name| !used[name])) {
-        let message = format!("No operation has {}.", tag.subject());
-        let (at, fix) = (tag.pointer(), "Remove it, or add it to an operation.");
-        findings.add(&TAG_USED, tag.value_spot("name"), message, fix).repair(Repair::Remove { at });
     }
 }

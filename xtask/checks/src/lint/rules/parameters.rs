@@ -18,8 +18,6 @@ rules! {
     HEADERS: Recommended Error "no-ignored-headers", "OpenAPI 3.0.3, 4.7.12.2 and 4.7.17.1",
         "No header parameter is called `Accept`, `Content-Type` or `Authorization`, and no response header \
          `Content-Type`: clients must ignore them.";
-    DEFAULT: Recommended Error "no-required-default", "OpenAPI 3.0.3, 4.7.24.1",
-        "A required parameter has no `default`, because it would never be used.";
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
@@ -49,35 +47,19 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 }
 
 fn each(parameter: Object<'_>, findings: &mut Findings) {
-    let is_required = parameter.flag("required");
     if let Some(view) = Parameter::new(parameter).filter(Parameter::is_ignored) {
         let message = format!("The header parameter `{}` is ignored.", view.name());
         let fix = "Remove it; use `content` and `security` instead.";
-        let at = parameter.pointer();
-        findings.add(&HEADERS, parameter.value_spot("name"), message, fix).repair(Repair::Remove { at });
+        findings.add(&HEADERS, parameter.value_spot("name"), message, fix);
     }
-    if parameter.text("in") == Some("path") && !is_required {
+    if parameter.text("in") == Some("path") && !parameter.flag("required") {
         let message = format!("{} is not `required: true`.", parameter.subject());
         let (at, key) = (parameter.pointer(), "required".to_owned());
         let added = findings.add(&PATH, parameter.key_spot("required"), message, "Add `required: true`.");
-        if parameter.has("required") {
-            added.write(true);
-        } else {
-            added.repair(Repair::Add { at, key, value: true.into() });
-        }
-    }
-    let schema = parameter.child("schema").and_then(|schema| schema.resolved());
-    if let Some(schema) = schema.filter(|schema| is_required && schema.has("default")) {
-        let message = format!("{} is required, so its default is never used.", parameter.subject());
-        let is_own = schema.parent() == Some(parameter);
-        let spot = if is_own { schema.key_spot("default") } else { parameter.key_spot("required") };
-        let (default, required) = (schema.key_spot("default"), parameter.key_spot("required"));
-        let added = findings.add(&DEFAULT, spot, message, "Remove `default` or `required`.");
-        let at = default.pointer;
-        let added = if is_own { added.repair(Repair::Remove { at }) } else { added };
-        if parameter.text("in") != Some("path") {
-            added.repair(Repair::Remove { at: required.pointer });
-        }
+        match parameter.has("required") {
+            true => added.write(true),
+            false => added.repair(Repair::Add { at, key, value: true.into() }),
+        };
     }
 }
 

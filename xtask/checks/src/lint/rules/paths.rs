@@ -42,9 +42,7 @@ fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) {
     }
     if template.len() > 1 && (template.ends_with('/') || template.contains("//")) {
         let message = format!("The path `{}` has an empty segment.", shortened(template));
-        findings
-            .add(&TRAILING_SLASH, path.spot(), message, "Remove the superfluous slash.")
-            .rename(&single_slashes(template));
+        findings.add(&TRAILING_SLASH, path.spot(), message, "Remove the superfluous slash.");
     }
     let (_, names) = openapi::template(template);
     let balanced = ['{', '}'].iter().all(|brace| template.matches(*brace).count() == names.len());
@@ -54,9 +52,4 @@ fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) {
             format!("The braces of the path `{}` are not distinct parameters.", shortened(template));
         findings.add(&DECLARATIONS, path.spot(), message, "Write each parameter once, such as `{petId}`.");
     }
-}
-
-/// Returns a path without empty segments.
-fn single_slashes(template: &str) -> String {
-    template.split('/').filter(|segment| !segment.is_empty()).map(|segment| format!("/{segment}")).collect()
 }

@@ -2,7 +2,6 @@
 
 use document::Node;
 use document::openapi::{Kind, Model, Object};
-use document::repair::Repair;
 use document::rule::{Findings, Rule, rules};
 
 rules! {
@@ -61,8 +60,6 @@ fn status(response: Object<'_>, findings: &mut Findings) {
     if (status.starts_with('1') || matches!(status, "204" | "205" | "304")) && !content.is_empty() {
         let message =
             format!("{} has a body, which HTTP does not allow for this status.", response.subject());
-        let at = response.key_spot("content").pointer;
-        let fix = "Remove `content`, or use another status.";
-        findings.add(&NO_BODY, response.spot(), message, fix).repair(Repair::Remove { at });
+        findings.add(&NO_BODY, response.spot(), message, "Remove `content`, or use another status.");
     }
 }

@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 
 use document::finding::shortened;
-use document::openapi::shapes::{converted, text_of, type_of};
+use document::openapi::shapes::{text_of, type_of};
 use document::openapi::{Kind, Model, Object, in_place};
-use document::repair::Repair;
 use document::rule::{Added, Findings, rules};
 use document::{Node, Value};
 
@@ -28,7 +27,7 @@ rules! {
 }
 
 /// Types with the keywords that apply only to them.
-pub const KEYWORDS_OF: &[(&[&str], &[&str])] = &[
+const KEYWORDS_OF: &[(&[&str], &[&str])] = &[
     (&["string"], &["minLength", "maxLength", "pattern"]),
     (&["number", "integer"], &["minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum"]),
     (&["array"], &["items", "minItems", "maxItems", "uniqueItems"]),
@@ -36,7 +35,7 @@ pub const KEYWORDS_OF: &[(&[&str], &[&str])] = &[
 ];
 
 /// Types with the formats that apply only to them: those of OpenAPI and the common ones of JSON Schema.
-pub const FORMATS_OF: &[(&str, &[&str])] = &[
+const FORMATS_OF: &[(&str, &[&str])] = &[
     ("integer", &["int32", "int64"]),
     ("number", &["float", "double"]),
     ("string", &["byte", "binary", "date", "date-time", "password", "uuid", "uri", "email"]),
@@ -68,9 +67,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         if let Some(right) = right.filter(|right| *right != kind) {
             let message = format!("`format: {format}` does not apply to `type: {}`.", shortened(kind));
             let fix = format!("Write `type: {right}`, or another format.");
-            let at = schema.value_spot("type").pointer;
-            let repair = Repair::Write { at, value: right.into() };
-            findings.add(&FORMAT, schema.value_spot("format"), message, fix).repair(repair);
+            findings.add(&FORMAT, schema.value_spot("format"), message, fix);
         }
     }
 }
@@ -131,28 +128,14 @@ fn values(schema: Object<'_>, findings: &mut Findings) {
         let (value, other) = (shortened(&text_of(item)), type_of(item));
         let message = format!("`{value}` in the `enum` is {other}, not of `type: {kind}`.");
         let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
-        let added = findings.add(&ENUM_TYPE, item_spot(schema, "enum", number), message, fix);
-        typed(schema, item).into_iter().fold(added, Added::write);
+        findings.add(&ENUM_TYPE, item_spot(schema, "enum", number), message, fix);
     }
     if let Some(default) = schema.get("default").filter(|default| !has_type(schema, default)) {
         let message =
             format!("The `default` of {} is {}, not of `type: {kind}`.", schema.subject(), type_of(default));
         let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
-        let added = findings.add(&DEFAULT_TYPE, schema.value_spot("default"), message, fix);
-        typed(schema, default).into_iter().fold(added, Added::write);
+        findings.add(&DEFAULT_TYPE, schema.value_spot("default"), message, fix);
     }
-}
-
-/// Returns a scalar with the `type` of a schema, if it is written like one of that type.
-fn typed(schema: Object<'_>, value: &Node) -> Option<serde_json::Value> {
-    let kind = schema.text("type")?;
-    let expected = match kind {
-        "string" => "a string",
-        "boolean" => "`true` or `false`",
-        "number" | "integer" => "a number",
-        _ => return None,
-    };
-    converted(expected, value).filter(|value| kind != "integer" || value.is_i64() || value.is_u64())
 }
 
 /// Whether a value has the `type` of a schema.
@@ -180,11 +163,7 @@ fn bounds(schema: Object<'_>, findings: &mut Findings) {
     };
     for (low, high) in PAIRS {
         let Some((least, most)) = number(low).zip(number(high)) else { continue };
-        let above = match (least.as_i64(), most.as_i64()) {
-            (Some(least), Some(most)) => least > most,
-            _ => least.as_f64().zip(most.as_f64()).is_some_and(|(least, most)| least > most),
-        };
-        if above {
+        if least.as_f64().zip(most.as_f64()).is_some_and(|(least, most)| least > most) {
             let message =
                 format!("`{low}` of {} is {least}, which exceeds its `{high}` of {most}.", schema.subject());
             findings.add(&BOUNDS, schema.value_spot(low), message, "Correct one of them.");

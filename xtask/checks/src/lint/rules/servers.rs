@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use document::finding::shortened;
 use document::openapi::{Kind, Model, Object, template};
-use document::repair::Repair;
 use document::rule::{Findings, rules};
 
 rules! {
@@ -20,8 +19,6 @@ rules! {
         "OpenAPI 3.0.3, 4.7.6; Spectral: oas3-server-variables; Redocly: no-undefined-server-variable",
         "The variables in the URL of a server are defined, the defined ones are in the URL, and a `default` \
          is in its `enum`.";
-    UNIQUE: Recommended Error "no-identical-servers", "this tool",
-        "No two servers in a list have the same URL.";
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
@@ -31,31 +28,20 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let fix = "Add `servers` with the URL of the service.";
         findings.add(&SERVERS, root.key_spot("servers"), message, fix);
     }
-    let mut urls = HashSet::new();
     for server in model.all(Kind::Server) {
         let Some(url) = server.text("url") else { continue };
-        let owner = server.parent().map(|parent| parent.id);
-        let wrong = [
-            (url.ends_with('/'), &TRAILING_SLASH, "ends in `/`", "Remove the slash."),
-            (url.contains("example.com"), &EXAMPLE, "contains `example.com`", "Write the real host."),
-            (!urls.insert((owner, url)), &UNIQUE, "is listed twice", "Remove one."),
-        ];
-        for (_, rule, what, fix) in wrong.into_iter().filter(|(is_wrong, ..)| *is_wrong) {
-            let message = format!("The server URL `{}` {what}.", shortened(url));
-            let at = server.pointer();
-            let added = findings.add(rule, server.value_spot("url"), message, fix);
-            if rule.name == TRAILING_SLASH.name {
-                added.write(url.trim_end_matches('/'));
-            } else if rule.name == UNIQUE.name {
-                added.repair(Repair::Remove { at });
-            }
+        if url.ends_with('/') {
+            let message = format!("The server URL `{}` ends in `/`.", shortened(url));
+            let added = findings.add(&TRAILING_SLASH, server.value_spot("url"), message, "Remove the slash.");
+            added.write(url.trim_end_matches('/'));
+        }
+        if url.contains("example.com") {
+            let message = format!("The server URL `{}` contains `example.com`.", shortened(url));
+            findings.add(&EXAMPLE, server.value_spot("url"), message, "Write the real host.");
         }
         variables(server, url, findings);
     }
 }
-
-/// The number of values of an `enum` that are offered as a repair.
-const MAX_CHOICES: usize = 5;
 
 fn variables(server: Object<'_>, url: &str, findings: &mut Findings) {
     let (_, in_url) = template(url);
@@ -79,9 +65,7 @@ fn variables(server: Object<'_>, url: &str, findings: &mut Findings) {
                 shortened(default)
             );
             let fix = "Use a value of `enum`, or add this one to it.";
-            let added = findings.add(&VARIABLES, variable.value_spot("default"), message, fix);
-            let values = allowed.items().iter().filter_map(|value| value.as_str());
-            values.take(MAX_CHOICES).fold(added, |added, value| added.write(value));
+            findings.add(&VARIABLES, variable.value_spot("default"), message, fix);
         }
     }
 }
