@@ -48,7 +48,7 @@ fn operations_are_located_at_their_functions() {
     let deprecated = edit(&["getBook"], "deprecated: true", "deprecated: false");
     is_located_at(&deprecated, "operation-differs", get, GET);
     let path = edit(&[], "  /books/{bookId}:", "  /books/{booksId}:");
-    is_located_at(&path, "path-not-in-code", get, GET);
+    is_located_at(&path, "path-not-in-document", get, GET);
     let method = edit(&["createBook"], "  /books/{bookId}:\n    get:", "  /books/{bookId}:\n    put:");
     is_located_at(&method, "operation-not-in-document", get, GET);
     let security = edit(&["createBook"], "requestBody:", "security: []\n      requestBody:");
@@ -74,7 +74,7 @@ fn parameters_are_located_at_their_fields() {
     let moved = edit(&["name: status"], "in: query", "in: header");
     is_located_at(&moved, "parameter-not-in-document", list, "status: Option<BookStatus>,");
     let renamed = edit(&[], "- name: limit", "- name: limits");
-    is_located_at(&renamed, "parameter-not-in-code", list, "limit: Limit,");
+    is_located_at(&renamed, "parameter-not-in-document", list, "limit: Limit,");
     let format = edit(&["name: bookId"], "format: int64", "format: int32");
     is_located_at(&format, "schema-differs", "operations/get_book.rs", "book_id: i64,");
     let reference = edit(&["name: status"], "schemas/BookStatus", "schemas/Error");
@@ -106,7 +106,7 @@ fn schemas_are_located_by_their_names_in_the_document() {
     let status = edit(&["    Error:"], "maximum: 599", "maximum: 600");
     is_located_at(&status, "schema-differs", "schemas/error.rs", "pub status: u16,");
     let renamed = edit(&["    Book:"], "        name:", "        nam:");
-    is_located_at(&renamed, "property-not-in-code", book, "pub name: BookName,");
+    is_located_at(&renamed, "property-not-in-document", book, "pub name: BookName,");
 }
 
 #[test]
