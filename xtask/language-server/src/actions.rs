@@ -1,7 +1,6 @@
 //! Code actions: the repairs of findings.
 
 use document::edits::edits;
-use document::finding::Finding;
 use document::repair::Repair;
 use document::{Node, Span, pointer};
 use lsp_types::{
@@ -24,9 +23,10 @@ pub(crate) fn actions(world: &World, params: &CodeActionParams) -> Option<CodeAc
         return Some(Vec::new());
     }
     let mut actions = Vec::new();
-    for finding in view.all().filter(|finding| is_there(&tree.document().root, finding)) {
-        let range = view.marked(finding);
-        if range.start <= params.range.end && params.range.start <= range.end {
+    for (finding, span) in view.findings() {
+        let range = view.text.range(span.start..span.end);
+        let is_here = range.start <= params.range.end && params.range.start <= range.end;
+        if is_here && is_there(&tree.document().root, &finding.pointer, span.start) {
             let shown = diagnostic(finding, range, None);
             actions.extend(finding.repairs.iter().filter_map(|repair| fix(view, tree, &shown, repair)));
         }
@@ -36,8 +36,7 @@ pub(crate) fn actions(world: &World, params: &CodeActionParams) -> Option<CodeAc
 
 /// Whether the pointer of a finding still leads to its place. Since it was found, the items before it in a list may have
 /// changed.
-fn is_there(root: &Node, finding: &Finding) -> bool {
-    let (at, offset) = (&*finding.pointer, finding.span.start);
+fn is_there(root: &Node, at: &str, offset: usize) -> bool {
     let contains = |span: Span| (span.start..=span.end).contains(&offset);
     let key = at.rsplit_once('/').and_then(|(owner, _)| {
         let token = pointer::tokens(at)?.last()?;

@@ -1,10 +1,12 @@
-//! The thread that checks documents.
+//! The thread that checks documents and reads the code.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 
 use checks::config::{Applied, Config};
-use checks::lint::check;
+use checks::lint;
 use checks::outcome::Outcome;
 use crossbeam_channel::{Receiver, Sender};
 use document::Span;
@@ -15,61 +17,98 @@ use jiff::tz::TimeZone;
 use lsp_types::Uri;
 
 use crate::base::Base;
-use crate::project::Project;
-use crate::tree::{self, Read, Tree};
+use crate::project::{Locate, Project};
+use crate::tree::{Tree, is_openapi};
 
-/// A text to read and to check.
-pub(crate) struct Job {
-    /// The normal form of the URI.
-    pub(crate) key: Uri,
-    /// The path, or else the URI.
-    pub(crate) file: String,
-    /// The text.
-    pub(crate) text: String,
+/// Work of the thread.
+pub(crate) enum Job {
+    /// Check a text. `key` is the normal form of the URI, `file` the path, or else the URI.
+    Check { key: Uri, file: String, text: String },
+    /// Read the code.
+    Sources,
 }
 
-/// A step of a job.
-pub(crate) enum Step {
-    /// The text was read.
-    Read(Read),
-    /// The job has ended.
-    Checked(Checked),
+/// A result of a thread.
+pub(crate) enum Event {
+    /// The text of the document with this URI was checked.
+    Checked(Uri, Checked),
+    /// The code was read.
+    Sources(Option<Arc<Locate>>),
+    /// The command that compares the document with the code has ended. The number identifies the run.
+    Compared { number: u64, stdout: Vec<u8>, stderr: Vec<u8> },
 }
 
 /// The result of a check.
 #[derive(Default)]
 pub(crate) struct Checked {
-    /// The findings in the document, or the reason why it was not checked. `None` if the text could not be read.
-    pub(crate) result: Option<Result<Vec<Finding>, Box<Finding>>>,
-    /// The path of the configuration, and the findings in it.
-    pub(crate) configuration: Option<(String, Vec<Finding>)>,
+    /// The text.
+    pub(crate) text: String,
+    /// `None` if the text cannot be read.
+    pub(crate) tree: Option<Arc<Tree>>,
+    /// The reason why the text was not checked. Empty if it was.
+    pub(crate) problem: Vec<Finding>,
+    /// The findings. `None` if the last ones stay.
+    pub(crate) findings: Option<Vec<Finding>>,
 }
 
-/// Reads and checks texts until the server ends. A newer text does not end a job: while somebody types, there is always a
-/// newer one, and a large document would have no diagnostics. A panic ends only the job.
-pub(crate) fn run(project: &dyn Project, jobs: &Receiver<Job>, steps: &Sender<(Uri, Step)>) {
+/// Does jobs until the server ends. Of the waiting texts of a document, only the newest is checked. A newer text does not
+/// end a check: while somebody types, there is always a newer one, and a large document would have no diagnostics. A panic
+/// ends only the job.
+pub(crate) fn run(project: &dyn Project, jobs: &Receiver<Job>, events: &Sender<Event>) {
     let mut base = None;
-    for Job { key, file, text } in jobs {
-        let read = catch_unwind(|| tree::read(&file, &text)).unwrap_or(Err(None));
-        // Fails only while the process ends.
-        let _ = steps.send((key.clone(), Step::Read(read.clone())));
-        let checked = AssertUnwindSafe(|| read.ok().map(|tree| checked(project, &tree, &mut base)));
-        let _ = steps.send((key, Step::Checked(catch_unwind(checked).ok().flatten().unwrap_or_default())));
+    while let Ok(first) = jobs.recv() {
+        let (mut newest, mut reads_sources) = (BTreeMap::new(), false);
+        for job in std::iter::once(first).chain(jobs.try_iter()) {
+            match job {
+                Job::Check { key, file, text } => drop(newest.insert(key, (file, text))),
+                Job::Sources => reads_sources = true,
+            }
+        }
+        for (key, (file, text)) in newest {
+            let checked = AssertUnwindSafe(|| check(project, &file, &text, &mut base));
+            let checked = Checked { text: text.clone(), ..catch_unwind(checked).unwrap_or_default() };
+            // Fails only while the process ends.
+            let _ = events.send(Event::Checked(key, checked));
+        }
+        if reads_sources {
+            let read = catch_unwind(AssertUnwindSafe(|| project.implementation())).unwrap_or_default();
+            let _ = events.send(Event::Sources(read));
+        }
     }
 }
 
-fn checked(project: &dyn Project, tree: &Tree, base: &mut Option<Base>) -> Checked {
-    let path = Path::new(&tree.document().path);
-    let config = match Config::load(None, path) {
-        Ok(config) => config,
-        Err(unusable) => {
-            let first = unusable.findings.first().cloned().unwrap_or_default();
-            let result = Some(Err(Box::new(not_configured(&unusable.path, &first))));
-            return Checked { result, configuration: Some((unusable.path, unusable.findings)) };
+fn check(project: &dyn Project, file: &str, text: &str, base: &mut Option<Base>) -> Checked {
+    let tree = match Tree::read(file, text) {
+        Ok(tree) => Arc::new(tree),
+        // Editors also send other YAML files.
+        Err(unreadable) if !is_openapi(&unreadable) => {
+            return Checked { findings: Some(Vec::new()), ..Checked::default() };
+        }
+        Err(unreadable) => {
+            return Checked { problem: vec![Finding::from(&unreadable)], ..Checked::default() };
         }
     };
-    let found = check(tree.model(), config.dates(today()), tree.structure.clone());
-    let Applied { mut findings, mut unused, .. } = config.apply(found, "lint");
+    match findings(project, &tree, base) {
+        Ok(findings) => Checked { tree: Some(tree), findings: Some(findings), ..Checked::default() },
+        Err(problem) => Checked { tree: Some(tree), problem: vec![*problem], ..Checked::default() },
+    }
+}
+
+/// Returns the findings in a document.
+///
+/// # Errors
+/// When its configuration cannot be used.
+fn findings(
+    project: &dyn Project,
+    tree: &Tree,
+    base: &mut Option<Base>,
+) -> Result<Vec<Finding>, Box<Finding>> {
+    let path = Path::new(&tree.document().path);
+    let config = Config::load(None, path).map_err(|unusable| {
+        Box::new(not_configured(&unusable.path, unusable.findings.first().unwrap_or(&Finding::default())))
+    })?;
+    let found = lint::check(tree.model(), config.dates(today()), tree.structure.clone());
+    let Applied { mut findings, .. } = config.apply(found, "lint");
     if let Some(path) = project.base().filter(|_| project.document().is_none_or(|document| document == path))
     {
         let read = Base::updated(base.take(), path);
@@ -77,13 +116,11 @@ fn checked(project: &dyn Project, tree: &Tree, base: &mut Option<Base>) -> Check
             Ok(base) => {
                 let outcome = Outcome::of_sides(base.side(), tree.side(), &config, today());
                 findings.extend(outcome.in_file(&tree.document().path));
-                unused.extend(outcome.in_file(&config.path));
             }
             Err(problem) => findings.push(not_compared(problem)),
         }
     }
-    let configuration = Some((config.path, unused)).filter(|(path, _)| !path.is_empty());
-    Checked { result: Some(Ok(findings)), configuration }
+    Ok(findings)
 }
 
 /// Returns the finding in a document whose configuration cannot be used.

@@ -1,49 +1,36 @@
 //! Findings as diagnostics, in all files.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use document::finding::{Finding, Severity};
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Uri,
 };
 
-use crate::uris;
-use crate::world::{World, position};
+use crate::world::World;
 
 /// The name of this tool in an editor.
 pub(crate) const SOURCE: &str = "contract";
 
-/// Returns the diagnostics of the open documents, of their configurations and of the code, by the normal form of the URI.
+/// Returns the diagnostics of the open documents and of the code, by the normal form of the URI.
 pub(crate) fn by_file(world: &World) -> BTreeMap<Uri, Vec<Diagnostic>> {
     let mut by_file: BTreeMap<Uri, Vec<Diagnostic>> = BTreeMap::new();
     for (key, document) in &world.documents {
-        let own = document.problem.iter().chain(&document.findings);
-        let own = own.map(|finding| {
+        by_file.entry(key.clone()).or_default();
+        for (finding, span) in document.findings() {
+            let range = document.text.range(span.start..span.end);
             let base = finding.elsewhere.as_ref().and_then(|place| world.location(place));
-            diagnostic(finding, document.marked(finding), base.map(|it| (it, "the released document")))
-        });
-        by_file.entry(key.clone()).or_default().extend(own);
-        for (finding, code) in &document.drift {
-            let range = document.marked(finding);
-            let shown = diagnostic(finding, range, code.clone().map(|it| (it, "the code")));
-            by_file.entry(key.clone()).or_default().push(shown);
-            if let Some(code) = code {
+            let code = finding.source.as_ref().and_then(|place| world.location(place));
+            if let Some(code) = &code {
                 let here = Location { uri: document.uri.clone(), range };
                 let shown = diagnostic(finding, code.range, Some((here, "the document")));
-                by_file.entry(uris::normal(&code.uri)).or_default().push(shown);
+                by_file.entry(code.uri.clone()).or_default().push(shown);
             }
+            let related = base.map(|it| (it, "the released document")).or(code.map(|it| (it, "the code")));
+            by_file.entry(key.clone()).or_default().push(diagnostic(finding, range, related));
         }
-        let Some((file, findings)) = &document.configuration else { continue };
-        let Some(uri) = uris::of_path(Path::new(file)) else { continue };
-        by_file.entry(uri).or_default().extend(findings.iter().map(in_configuration));
     }
     by_file
-}
-
-fn in_configuration(finding: &Finding) -> Diagnostic {
-    let start = position(finding.span.line, finding.span.column);
-    diagnostic(finding, Range { start, end: start }, None)
 }
 
 /// Returns the diagnostic for a finding at a range, with a related place in another file.

@@ -7,12 +7,13 @@ use document::Span;
 use document::finding::Finding;
 use lsp_types::{Location, Position, Range, TextDocumentContentChangeEvent, Uri};
 
-use crate::edits::Edits;
+use crate::check::{Checked, Job};
+use crate::edits::Change;
 use crate::text::Text;
-use crate::tree::{self, Read, Tree};
+use crate::tree::Tree;
 use crate::uris;
 
-/// A document. The places of its findings are those of the newest text.
+/// A document.
 pub(crate) struct Document {
     /// Its URI, as the client writes it.
     pub(crate) uri: Uri,
@@ -24,26 +25,21 @@ pub(crate) struct Document {
     pub(crate) text: Text,
     /// The newest tree. `None` if the text could never be read as OpenAPI.
     pub(crate) tree: Option<Arc<Tree>>,
-    /// The edits since the text of the tree.
-    pub(crate) since_tree: Edits,
-    /// Whether the newest text was read, with or without success.
-    is_read: bool,
-    /// The reason why the newest text was not checked. The findings of the last check stay.
-    pub(crate) problem: Option<Finding>,
+    /// The reason why the text of the last check was not checked. The findings of the check before it stay.
+    problem: Found,
     /// The findings of the last check.
+    checked: Found,
+    /// The differences that the last comparison with the code found.
+    pub(crate) drift: Found,
+}
+
+/// Findings in a text, which may be older than that of the editor.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// The text.
+    pub(crate) text: String,
+    /// The findings.
     pub(crate) findings: Vec<Finding>,
-    /// Whether they are those of the newest text.
-    pub(crate) is_checked: bool,
-    /// The edits since the text that is being checked. `None` if none is.
-    since_job: Option<Edits>,
-    /// Whether a text was read since that check began.
-    has_newer: bool,
-    /// The findings of the last comparison with the code, each with its place there.
-    pub(crate) drift: Vec<(Finding, Option<Location>)>,
-    /// The edits since the text was saved.
-    pub(crate) since_save: Edits,
-    /// The configuration, and its findings.
-    pub(crate) configuration: Option<(String, Vec<Finding>)>,
 }
 
 impl Document {
@@ -63,16 +59,9 @@ impl Document {
             version,
             text: Text::new(text),
             tree: None,
-            since_tree: Edits::default(),
-            is_read: false,
-            problem: None,
-            findings: Vec::new(),
-            is_checked: false,
-            since_job: None,
-            has_newer: false,
-            drift: Vec::new(),
-            since_save: Edits::default(),
-            configuration: None,
+            problem: Found::default(),
+            checked: Found::default(),
+            drift: Found::default(),
         })
     }
 
@@ -83,93 +72,75 @@ impl Document {
 
     /// Applies the changes of the editor.
     pub(crate) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>, version: i32) {
-        let mut edits = Edits::default();
-        self.text.apply(changes, &mut edits);
-        for since in [&mut self.since_tree, &mut self.since_save].into_iter().chain(&mut self.since_job) {
-            since.extend(&edits);
-        }
-        let drift = self.drift.iter_mut().map(|(finding, _)| finding);
-        self.findings.iter_mut().chain(&mut self.problem).chain(drift).for_each(|it| edits.apply(it));
-        (self.version, self.is_read, self.is_checked) = (version, false, false);
+        self.text.apply(changes);
+        self.version = version;
     }
 
-    /// Reads the newest text, unless it was read.
+    /// Reads the newest text, unless it was read. If it cannot be read, the last tree stays.
     pub(crate) fn read(&mut self) {
-        if !self.is_read {
-            let read = tree::read(&self.file(), self.text.as_str());
-            self.keep(read, Edits::default());
-            self.has_newer = true;
+        if self.newest_tree().is_none()
+            && let Ok(tree) = Tree::read(&self.file(), self.text.as_str())
+        {
+            self.tree = Some(Arc::new(tree));
         }
     }
 
-    /// Keeps the result of reading the text before these edits. While the text cannot be read, the last tree and the last
-    /// findings stay.
-    fn keep(&mut self, read: Read, since: Edits) {
-        self.is_read = since.is_empty();
-        self.problem = None;
-        match read {
-            Ok(tree) => (self.tree, self.since_tree) = (Some(tree), since),
-            Err(Some(mut problem)) => {
-                since.apply(&mut problem);
-                self.problem = Some(*problem);
-            }
-            Err(None) => self.findings.clear(),
-        }
-    }
-
-    /// Returns the tree of the newest text, if the text can be read.
+    /// Returns the tree of the newest text, if it was read.
     pub(crate) fn newest_tree(&self) -> Option<&Arc<Tree>> {
-        self.tree.as_ref().filter(|_| self.is_read && self.since_tree.is_empty())
+        self.tree.as_ref().filter(|tree| tree.document().text == self.text.as_str())
     }
 
-    /// Begins to check the newest text. Returns its file and the text.
-    pub(crate) fn begin_check(&mut self) -> (String, String) {
-        (self.since_job, self.has_newer) = (Some(Edits::default()), false);
-        (self.file(), self.text.as_str().to_owned())
+    /// Returns the check of the newest text.
+    pub(crate) fn job(&self, key: Uri) -> Job {
+        Job::Check { key, file: self.file(), text: self.text.as_str().to_owned() }
     }
 
-    /// Keeps what was read by the check that was begun, unless a newer text was read since.
-    pub(crate) fn set_read(&mut self, read: Read) {
-        if let Some(since) = self.since_job.clone().filter(|_| !self.has_newer) {
-            self.keep(read, since);
+    /// Keeps the result of a check.
+    pub(crate) fn keep(&mut self, checked: Checked) {
+        let Checked { text, tree, problem, findings } = checked;
+        // A request may have read a newer text.
+        if tree.is_some() && self.newest_tree().is_none() {
+            self.tree = tree;
         }
-    }
-
-    /// Keeps the result of the check that was begun: findings, or the reason why there are none. `None` if the text could
-    /// not be read.
-    pub(crate) fn end_check(&mut self, result: Option<Result<Vec<Finding>, Box<Finding>>>) {
-        let Some(edits) = self.since_job.take() else { return };
-        self.is_checked = edits.is_empty();
-        let moved = |mut finding: Finding| {
-            edits.apply(&mut finding);
-            finding
-        };
-        match result {
-            Some(Ok(findings)) => self.findings = findings.into_iter().map(moved).collect(),
-            Some(Err(problem)) => self.problem = self.problem.take().or_else(|| Some(moved(*problem))),
-            None => {}
+        if let Some(findings) = findings {
+            self.checked = Found { text: text.clone(), findings };
         }
+        self.problem = Found { text, findings: problem };
     }
 
-    /// All findings in the document.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Finding> {
-        self.problem.iter().chain(&self.findings).chain(self.drift.iter().map(|(finding, _)| finding))
+    /// Whether the newest text was checked.
+    pub(crate) fn is_checked(&self) -> bool {
+        self.problem.text == self.text.as_str()
     }
 
-    /// Returns the range in the editor of a finding, on one line.
-    pub(crate) fn marked(&self, finding: &Finding) -> Range {
-        let Span { start, end, .. } = finding.span.first_line(self.text.as_str());
-        self.text.range(start..end)
+    /// Returns all findings with their places in the newest text.
+    pub(crate) fn findings(&self) -> impl Iterator<Item = (&Finding, Span)> {
+        let found = [&self.problem, &self.checked, &self.drift].into_iter();
+        found.filter(|found| !found.findings.is_empty()).flat_map(move |found| {
+            let change = Change::between(&found.text, self.text.as_str());
+            found.findings.iter().map(move |finding| {
+                let Span { start, end, .. } = finding.span;
+                let span = Span { start: change.forward(start), end: change.forward(end), ..finding.span };
+                (finding, span.first_line(self.text.as_str()))
+            })
+        })
+    }
+
+    /// Returns the change from the text of the tree to the newest one.
+    fn since_tree(&self) -> Change {
+        let text = self.text.as_str();
+        Change::between(self.tree.as_ref().map_or(text, |tree| &tree.document().text), text)
     }
 
     /// Returns the offset of a position in the text of the tree.
     pub(crate) fn offset_in_tree(&self, position: Position) -> usize {
-        self.since_tree.back(self.text.offset(position))
+        self.since_tree().back(self.text.offset(position))
     }
 
     /// Returns the range in the editor of a place in the tree.
     pub(crate) fn range(&self, span: Span) -> Range {
-        self.text.range(self.since_tree.forward(span.start)..self.since_tree.forward(span.end))
+        let since = self.since_tree();
+        self.text.range(since.forward(span.start)..since.forward(span.end))
     }
 
     /// Returns the location of a place in the tree.

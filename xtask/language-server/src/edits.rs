@@ -1,81 +1,35 @@
-//! The edits between two versions of a text. They translate offsets of the newest tree to the text in the editor.
+//! The change between two versions of a text. It translates offsets, so that what was found in one version has its place
+//! in the other one.
 
-use document::Span;
-use document::finding::Finding;
+use document::edits::{Edit, difference};
 
-/// One replaced part: `start..old_end` before the edit, `start..new_end` after it.
+/// The ends, in the older and in the newer version, of the part in which they differ.
 #[derive(Clone, Copy, Debug)]
-struct Edit {
-    start: usize,
+pub(crate) struct Change {
     old_end: usize,
     new_end: usize,
 }
 
-/// The edits from an older text to a newer one, in their order.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Edits(Vec<Edit>);
-
-/// The number of edits from which they are merged into one, so that a translation stays cheap.
-const MAX_EDITS: usize = 64;
-
-impl Edits {
-    /// Adds the replacement of `start..old_end` by a text of `length` bytes.
-    pub(crate) fn push(&mut self, start: usize, old_end: usize, length: usize) {
-        let edit = Edit { start, old_end, new_end: start + length };
-        match self.0.last_mut() {
-            // Typing extends the last edit.
-            Some(last) if last.start <= edit.start && edit.old_end <= last.new_end => *last = last.then(edit),
-            _ => self.0.push(edit),
+impl Change {
+    /// Returns the change that makes one text of another.
+    pub(crate) fn between(old: &str, new: &str) -> Self {
+        if old == new {
+            return Self { old_end: 0, new_end: 0 };
         }
-        if self.0.len() > MAX_EDITS {
-            let merged = self.0.drain(..).reduce(Edit::then);
-            self.0.extend(merged);
-        }
+        let Edit { range, text } = difference(old, new);
+        // The lines that differ often end in the same way.
+        let (old, new) = (old[range.clone()].bytes().rev(), text.bytes().rev());
+        let same_end = old.zip(new).take_while(|(one, other)| one == other).count();
+        Self { old_end: range.end - same_end, new_end: range.start + text.len() - same_end }
     }
 
-    /// Whether both texts are the same version.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Returns the offset in the newer text. An offset in the part that differs keeps its distance from the beginning.
+    pub(crate) fn forward(self, offset: usize) -> usize {
+        if offset >= self.old_end { offset - self.old_end + self.new_end } else { offset.min(self.new_end) }
     }
 
-    /// Adds later edits.
-    pub(crate) fn extend(&mut self, later: &Self) {
-        later.0.iter().for_each(|edit| self.push(edit.start, edit.old_end, edit.new_end - edit.start));
-    }
-
-    /// Returns the offset in the older text. An offset inside a replaced part becomes the beginning of that part.
-    pub(crate) fn back(&self, offset: usize) -> usize {
-        self.0.iter().rev().fold(offset, |offset, edit| match offset {
-            _ if offset >= edit.new_end => offset - edit.new_end + edit.old_end,
-            _ => offset.min(edit.start),
-        })
-    }
-
-    /// Returns the offset in the newer text. An offset inside a replaced part becomes the end of that part.
-    pub(crate) fn forward(&self, offset: usize) -> usize {
-        self.0.iter().fold(offset, |offset, edit| match offset {
-            _ if offset >= edit.old_end => offset - edit.old_end + edit.new_end,
-            _ if offset > edit.start => edit.new_end,
-            _ => offset,
-        })
-    }
-
-    /// Moves a finding in the older text to its place in the newer one.
-    pub(crate) fn apply(&self, finding: &mut Finding) {
-        let Span { start, end, .. } = &mut finding.span;
-        (*start, *end) = (self.forward(*start), self.forward(*end));
-    }
-}
-
-impl Edit {
-    /// Returns one edit that replaces everything that this edit and a later one replace.
-    fn then(self, later: Self) -> Self {
-        // The end of the changed part in the text between the two edits.
-        let end = self.new_end.max(later.old_end);
-        Self {
-            start: self.start.min(later.start),
-            old_end: end - self.new_end + self.old_end,
-            new_end: end - later.old_end + later.new_end,
-        }
+    /// Returns the offset in the older text.
+    pub(crate) fn back(self, offset: usize) -> usize {
+        Self { old_end: self.new_end, new_end: self.old_end }.forward(offset)
     }
 }

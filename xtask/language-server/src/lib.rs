@@ -1,8 +1,8 @@
 //! A language server for OpenAPI 3.0 documents (Language Server Protocol 3.17), over standard input and output.
 //!
-//! [`server`] receives messages and results. It answers requests itself, from the last text that could be read: the edits
-//! since that text translate its places to the text in the editor ([`edits`]). A thread reads and checks documents
-//! ([`check`]), and a [`Project`] supplies what this library does not know: a base, the code, and the command that builds it.
+//! [`server`] receives messages and results. It answers requests itself, from the last text that could be read: the
+//! change since that text translates its places to the text in the editor ([`edits`]). A thread checks documents and reads
+//! the code ([`check`]), and a [`Project`] supplies what this library does not know: a base, the code, and the command that builds it.
 //!
 //! Each module imports only from modules below it in this list; `tests/layers.rs` checks that.
 //!
@@ -10,7 +10,7 @@
 //! - `drift`: the comparison of the saved document with the code.
 //! - `server`: the state of the server and its loop.
 //! - `requests`: answers requests.
-//! - `completion`: keywords, values, targets of references and names.
+//! - `completion`: targets of references, and names that the document has.
 //! - `hover`: an object as it is written, and where it is implemented.
 //! - `definition`: from the document along references and to the code.
 //! - `actions`: the repairs of findings.
@@ -19,12 +19,12 @@
 //! - `diagnostics`: findings as diagnostics.
 //! - `world`: the open documents and the project.
 //! - `documents`: a document that is open in the editor.
-//! - `check`: the thread that reads and checks documents.
+//! - `check`: the thread that checks documents and reads the code.
 //! - `place`: the object, key and value at an offset.
 //! - `base`: the base of the comparison.
 //! - `tree`: a document together with its model.
 //! - `text`: offsets in bytes, lines and columns.
-//! - `edits`: the edits between two versions of a text.
+//! - `edits`: the change between two versions of a text.
 //! - `background`: runs a command in the background.
 //! - `progress`: work that takes long, as the client shows it.
 //! - `project`: what a project can tell about its document.

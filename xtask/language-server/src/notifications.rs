@@ -7,8 +7,8 @@ use lsp_types::notification::{
     DidSaveTextDocument, Initialized, Notification as Kind,
 };
 
+use crate::check::Job;
 use crate::documents::Document;
-use crate::edits::Edits;
 use crate::server::Server;
 use crate::uris;
 
@@ -21,15 +21,19 @@ impl Server {
             DidOpenTextDocument::METHOD => {
                 let it = read::<DidOpenTextDocument>(params)?.text_document;
                 let key = uris::normal(&it.uri);
-                self.world.documents.insert(key.clone(), Document::new(it.uri, it.version, it.text)?);
-                self.check(&key);
+                self.names.insert(key.clone(), it.uri.clone());
+                let document = Document::new(it.uri, it.version, it.text)?;
+                self.begin(document.job(key.clone()));
+                self.begin(Job::Sources);
+                self.world.documents.insert(key, document);
             }
             DidChangeTextDocument::METHOD => {
                 let params = read::<DidChangeTextDocument>(params)?;
                 let key = uris::normal(&params.text_document.uri);
                 let document = self.world.documents.get_mut(&key)?;
                 document.change(params.content_changes, params.text_document.version);
-                self.check(&key);
+                let job = document.job(key);
+                self.begin(job);
             }
             DidSaveTextDocument::METHOD => {
                 self.saved(&uris::normal(&read::<DidSaveTextDocument>(params)?.text_document.uri));
@@ -49,26 +53,22 @@ impl Server {
     }
 
     fn saved(&mut self, key: &Uri) {
-        if let Some(document) = self.world.documents.get_mut(key) {
-            document.since_save = Edits::default();
-            if document.path == self.world.project.document() {
-                self.start_drift();
-            }
-            return;
+        let document = self.world.documents.get(key);
+        if document.is_none() {
+            self.changed_on_disk(key);
         }
-        self.changed_on_disk(key);
-        if is_rust(key) {
+        if is_rust(key) || document.is_some_and(|it| it.path == self.world.project.document()) {
             self.start_drift();
         }
     }
 
     /// Reads the code, or checks all documents with a changed configuration.
-    fn changed_on_disk(&mut self, key: &Uri) {
+    fn changed_on_disk(&self, key: &Uri) {
         if is_rust(key) {
-            return self.read_sources();
+            return self.begin(Job::Sources);
         }
-        for key in self.world.documents.keys().cloned().collect::<Vec<_>>() {
-            self.check(&key);
+        for (key, document) in &self.world.documents {
+            self.begin(document.job(key.clone()));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The object, key and value at an offset of a document.
 
-use document::edits::{component, mapped, object_at};
-use document::openapi::{Kind, Object, Step};
-use document::{Entry, Node, Span, Value, pointer};
+use document::edits::all_uses;
+use document::openapi::{Object, Step};
+use document::{Entry, Node, Span, Value};
 
 use crate::tree::Tree;
 
@@ -80,8 +80,7 @@ impl<'a> Place<'a> {
     fn step(&mut self, step: Step<'a>, node: &'a Node) {
         self.node = node;
         self.steps.push(step);
-        let inner = self.object.parts().find(|part| part.steps() == self.steps);
-        if let Some(inner) = inner {
+        if let Some(inner) = self.object.model().at(node) {
             self.object = inner;
             self.steps.clear();
         }
@@ -95,37 +94,12 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Returns the object that a reference at this place leads to: a `$ref`, an `operationId` of a link, a mapping of a
-    /// discriminator, a name in a security requirement.
+    /// Returns the object that the text at this place refers to, by a reference or by its name.
     pub(crate) fn target(&self) -> Option<Object<'a>> {
         let model = self.object.model();
-        if self.keyword() == Some("$ref") || (self.in_key && self.object.is_reference()) {
+        if self.in_key && self.object.is_reference() {
             return model.target(self.object.id);
         }
-        used_at(self)
-    }
-}
-
-/// Returns the object that the text at a place names without `$ref`: an operation in a link, a schema in the mapping of
-/// a discriminator, a scheme in a security requirement, a tag, or a property in `required`.
-fn used_at<'a>(place: &Place<'a>) -> Option<Object<'a>> {
-    let (object, model) = (place.object, place.object.model());
-    let text = place.node.as_str();
-    match (object.kind(), &place.steps[..]) {
-        (Kind::SecurityRequirement, [Step::Key(name), ..]) => component(model, "securitySchemes", name),
-        (Kind::Discriminator, [Step::Key("mapping"), Step::Key(_)]) if !place.in_key => {
-            mapped(model, text?).and_then(|pointer| object_at(model, &pointer))
-        }
-        (Kind::Link, [Step::Key("operationId")]) => {
-            model.all(Kind::Operation).find(|operation| operation.text("operationId") == text)
-        }
-        (Kind::Link, [Step::Key("operationRef")]) => object_at(model, &pointer::in_reference(text?)?),
-        (Kind::Schema, [Step::Key("required"), Step::Item(_)]) => {
-            object.children("properties").find(|property| Some(property.name()) == text)
-        }
-        (Kind::Operation, [Step::Key("tags"), Step::Item(_)]) => {
-            model.all(Kind::Tag).find(|tag| tag.text("name") == text)
-        }
-        _ => None,
+        all_uses(model).find(|used| used.span == self.span)?.target(model)
     }
 }

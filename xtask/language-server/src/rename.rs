@@ -1,6 +1,6 @@
 //! Rename a component, with everything that refers to it.
 
-use document::edits::{Edit, component, edits, is_component};
+use document::edits::{Edit, edits, is_component};
 use document::openapi::{Keys, Object, shapes};
 use document::repair::Repair;
 use document::{Span, shortened};
@@ -42,7 +42,8 @@ pub(crate) fn rename(world: &World, params: &RenameParams) -> Result<Option<Work
     if let Some(fix) = shapes::wrong_key(Keys::ComponentNames, new) {
         return Err(refused(format!("`{}` cannot be the name of a component. {fix}", shortened(new))));
     }
-    if new != object.name() && component(object.model(), object.keyword(), new).is_some() {
+    let mut others = object.parent().into_iter().flat_map(|all| all.children(object.keyword()));
+    if new != object.name() && others.any(|other| other.name() == new) {
         return Err(refused(format!("`components/{}` has `{}` already", object.keyword(), shortened(new))));
     }
     let unclear = || refused("a place that refers to it cannot be edited".to_owned());

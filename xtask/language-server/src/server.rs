@@ -1,8 +1,7 @@
 //! The state of the server and its loop: messages of the client, and results of the threads.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::Output;
 use std::sync::Arc;
 use std::thread;
 
@@ -15,25 +14,18 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::background::Background;
-use crate::check::{self, Checked, Job, Step};
+use crate::check::{self, Event, Job};
 use crate::diagnostics::{self, SOURCE};
 use crate::progress::WorkDone;
-use crate::project::{Locate, Project};
+use crate::project::Project;
 use crate::requests;
-use crate::text::Text;
 use crate::world::{Refusal, World};
-
-/// A result of a thread.
-pub(crate) enum Event {
-    /// The sources were read.
-    Sources(Option<Arc<Locate>>),
-    /// A document was compared with the code. The number identifies the run.
-    Drift(u64, Text, Result<Output, String>),
-}
 
 /// A comparison of the document with the code that is running. It ends when the value is dropped.
 pub(crate) struct Comparison {
     pub(crate) number: u64,
+    /// The saved text.
+    pub(crate) text: String,
     pub(crate) _command: Background,
     pub(crate) _progress: Option<WorkDone>,
 }
@@ -42,6 +34,7 @@ pub(crate) struct Comparison {
 pub(crate) struct Server {
     pub(crate) out: Sender<Message>,
     pub(crate) events: Sender<Event>,
+    jobs: Sender<Job>,
     is_shutting_down: bool,
     pub(crate) world: World,
     /// Whether the client can watch files on request.
@@ -50,11 +43,8 @@ pub(crate) struct Server {
     pub(crate) shows_progress: bool,
     /// The diagnostics that the client has, by the normal form of the URI, in an order that does not depend on chance.
     published: BTreeMap<Uri, Vec<Diagnostic>>,
-    jobs: Sender<Job>,
-    is_checking: bool,
-    /// The documents whose newest text was not checked.
-    queue: VecDeque<Uri>,
-    sources: Sender<()>,
+    /// The URIs of documents as the client writes them, by their normal form.
+    pub(crate) names: HashMap<Uri, Uri>,
     pub(crate) drift: Option<Comparison>,
     /// The number of comparisons that were started.
     pub(crate) comparisons: u64,
@@ -67,38 +57,23 @@ pub fn run(connection: Connection, project: Arc<dyn Project>) -> u8 {
     let Connection { sender: out, receiver } = connection;
     let (events, results) = unbounded();
     let (jobs, work) = unbounded();
-    let (steps, checked) = unbounded();
-    let (sources, wanted) = unbounded::<()>();
-    let project_of_checks = project.clone();
-    thread::spawn(move || check::run(&*project_of_checks, &work, &steps));
-    let (project_of_sources, read) = (project.clone(), events.clone());
-    thread::spawn(move || {
-        while wanted.recv().is_ok() {
-            // Several changes are read once.
-            wanted.try_iter().for_each(drop);
-            let read_all = AssertUnwindSafe(|| project_of_sources.implementation());
-            // Fails only while the process ends.
-            let _ = read.send(Event::Sources(catch_unwind(read_all).unwrap_or_default()));
-        }
-    });
+    let (project_of_checks, events_of_checks) = (project.clone(), events.clone());
+    thread::spawn(move || check::run(&*project_of_checks, &work, &events_of_checks));
     let mut server = Server {
         out,
         events,
+        jobs,
         is_shutting_down: false,
         world: World { project, implementation: None, documents: HashMap::new() },
         watches_files: can("workspace/didChangeWatchedFiles/dynamicRegistration"),
         shows_progress: can("window/workDoneProgress"),
         published: BTreeMap::new(),
-        jobs,
-        is_checking: false,
-        queue: VecDeque::new(),
-        sources,
+        names: HashMap::new(),
         drift: None,
         comparisons: 0,
     };
     server.send(Response::new_ok(id, capabilities()));
-    server.read_sources();
-    server.serve(&receiver, &results, &checked);
+    server.serve(&receiver, &results);
     u8::from(!server.is_shutting_down)
 }
 
@@ -111,7 +86,7 @@ fn capabilities() -> Value {
             "definitionProvider": true,
             "referencesProvider": true,
             "renameProvider": { "prepareProvider": true },
-            "completionProvider": { "triggerCharacters": ["/", "#", "'", "\"", ":", " "] },
+            "completionProvider": { "triggerCharacters": ["/", "#", "'", "\"", " "] },
             "codeActionProvider": { "codeActionKinds": [CodeActionKind::QUICKFIX] },
         },
         "serverInfo": { "name": SOURCE, "version": env!("CARGO_PKG_VERSION") },
@@ -119,12 +94,7 @@ fn capabilities() -> Value {
 }
 
 impl Server {
-    fn serve(
-        &mut self,
-        messages: &Receiver<Message>,
-        results: &Receiver<Event>,
-        steps: &Receiver<(Uri, Step)>,
-    ) {
+    fn serve(&mut self, messages: &Receiver<Message>, results: &Receiver<Event>) {
         loop {
             // A panic ends only the step.
             let done = select! {
@@ -136,12 +106,8 @@ impl Server {
                 recv(results) -> event => catch_unwind(AssertUnwindSafe(|| {
                     event.into_iter().for_each(|event| self.event(event));
                 })),
-                recv(steps) -> step => catch_unwind(AssertUnwindSafe(|| {
-                    step.into_iter().for_each(|(key, step)| self.step(&key, step));
-                })),
             };
             drop(done);
-            self.check_next();
         }
     }
 
@@ -177,48 +143,19 @@ impl Server {
     fn event(&mut self, event: Event) {
         match event {
             Event::Sources(implementation) => self.world.implementation = implementation,
-            Event::Drift(number, text, output) => self.compared(number, &text, output),
-        }
-    }
-
-    /// Reads the sources in the background.
-    pub(crate) fn read_sources(&self) {
-        // Fails only while the process ends.
-        let _ = self.sources.send(());
-    }
-
-    /// Checks the newest text of a document as soon as no other is checked.
-    pub(crate) fn check(&mut self, key: &Uri) {
-        if !self.queue.contains(key) {
-            self.queue.push_back(key.clone());
-        }
-    }
-
-    fn check_next(&mut self) {
-        while !self.is_checking {
-            let Some(key) = self.queue.pop_front() else { return };
-            let Some(document) = self.world.documents.get_mut(&key) else { continue };
-            let (file, text) = document.begin_check();
-            // Fails only while the process ends.
-            self.is_checking = self.jobs.send(Job { key, file, text }).is_ok();
-        }
-    }
-
-    fn step(&mut self, key: &Uri, step: Step) {
-        let document = self.world.documents.get_mut(key);
-        match step {
-            Step::Read(read) => document.into_iter().for_each(|it| it.set_read(read.clone())),
-            Step::Checked(checked) => {
-                self.is_checking = false;
-                let Some(document) = document else { return };
-                let Checked { result, configuration } = checked;
-                if result.is_some() {
-                    document.configuration = configuration;
-                }
-                document.end_check(result);
-                self.publish(Some(key));
+            Event::Compared { number, stdout, stderr } => self.compared(number, &stdout, &stderr),
+            Event::Checked(key, checked) => {
+                let Some(document) = self.world.documents.get_mut(&key) else { return };
+                document.keep(checked);
+                self.publish(Some(&key));
             }
         }
+    }
+
+    /// Begins work in the background.
+    pub(crate) fn begin(&self, job: Job) {
+        // Fails only while the process ends.
+        let _ = self.jobs.send(job);
     }
 
     /// Publishes the diagnostics of each file that differ from those of the client, and those of a document that was
@@ -233,8 +170,8 @@ impl Server {
                 continue;
             }
             let document = self.world.documents.get(key);
-            let version = document.filter(|it| it.is_checked).map(|document| document.version);
-            let uri = document.map_or_else(|| key.clone(), |document| document.uri.clone());
+            let version = document.filter(|it| it.is_checked()).map(|document| document.version);
+            let uri = self.names.get(key).unwrap_or(key).clone();
             let diagnostics = diagnostics.to_vec();
             self.notify(PublishDiagnostics::METHOD, PublishDiagnosticsParams { uri, diagnostics, version });
         }

@@ -2,11 +2,8 @@
 
 use std::ops::Range;
 
-use document::edits::{Edit, difference};
 use line_index::{LineCol, LineIndex, TextSize, WideEncoding, WideLineCol};
 use lsp_types::{Position, TextDocumentContentChangeEvent};
-
-use crate::edits::Edits;
 
 /// The limit of bytes of a text. An edit that exceeds it is ignored.
 pub(crate) const MAX_TEXT: usize = 256 << 20;
@@ -24,6 +21,11 @@ impl Text {
         let string = if string.len() > MAX_TEXT { String::new() } else { string };
         let index = LineIndex::new(&string);
         Self { string, index }
+    }
+
+    /// Returns the characters.
+    pub(crate) fn into_string(self) -> String {
+        self.string
     }
 
     /// The characters.
@@ -71,14 +73,13 @@ impl Text {
         characters.nth(column.saturating_sub(1)).map_or(end, |(offset, _)| start + mark + offset)
     }
 
-    /// Applies the changes of a notification in their order, and adds them to `edits`.
-    pub(crate) fn apply(&mut self, changes: Vec<TextDocumentContentChangeEvent>, edits: &mut Edits) {
+    /// Applies the changes of a notification in their order.
+    pub(crate) fn apply(&mut self, changes: Vec<TextDocumentContentChangeEvent>) {
         // The index is valid up to this line. Editors send changes from the last to the first, so that the index of
         // the whole text is computed once.
         let mut valid = u32::MAX;
         for change in changes {
             let Some(range) = change.range else {
-                replaced(&self.string, 0, &change.text, edits);
                 *self = Self::new(change.text);
                 valid = u32::MAX;
                 continue;
@@ -92,20 +93,10 @@ impl Text {
             if self.string.len() - (end - start) + change.text.len() > MAX_TEXT {
                 continue;
             }
-            replaced(&self.string[start..end], start, &change.text, edits);
             self.string.replace_range(start..end, &change.text);
         }
         if valid != u32::MAX {
             self.index = LineIndex::new(&self.string);
         }
-    }
-}
-
-/// Adds the edit that replaces `old`, which begins at `start`, by `new`. Clients may replace the whole text for a small
-/// change, so lines that both have at the beginning and the end are not part of the edit.
-fn replaced(old: &str, start: usize, new: &str, edits: &mut Edits) {
-    let Edit { range, text } = difference(old, new);
-    if !range.is_empty() || !text.is_empty() {
-        edits.push(start + range.start, start + range.end, text.len());
     }
 }

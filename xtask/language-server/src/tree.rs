@@ -1,9 +1,6 @@
 //! A document together with its model, to be shared with the thread of the checks.
 
-use std::sync::Arc;
-
 use checks::breaking::Side;
-use document::finding::Finding;
 use document::openapi::{LeftOut, Model, not_compared};
 use document::rule::Findings;
 use document::{Document, Unreadable, Value};
@@ -55,17 +52,8 @@ impl Tree {
     }
 }
 
-/// A document, or the reason why it cannot be read. `None` if it is not meant to be an OpenAPI document.
-pub(crate) type Read = Result<Arc<Tree>, Option<Box<Finding>>>;
-
-/// Reads a text that is in the file `path`.
-pub(crate) fn read(path: &str, text: &str) -> Read {
-    let problem = |it: Unreadable| is_openapi(&it).then(|| Box::new(Finding::from(&it)));
-    Tree::read(path, text).map(Arc::new).map_err(problem)
-}
-
 /// Whether a text that cannot be read is meant to be an OpenAPI document. Editors also send other YAML files.
-fn is_openapi(unreadable: &Unreadable) -> bool {
+pub(crate) fn is_openapi(unreadable: &Unreadable) -> bool {
     /// The number of lines in which the keyword is expected.
     const FIRST_LINES: usize = 100;
     let begins = |line: &str| {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use document::finding;
+use document::{Span, finding};
 use lsp_server::ErrorCode;
 use lsp_types::{Location, Position, Range, Uri};
 
@@ -35,17 +35,14 @@ impl World {
         self.documents.get_mut(&uris::of_path(&self.project.document()?)?)
     }
 
-    /// Returns the beginning of a place in a saved file. Its column counts characters, which differ from UTF-16 only after
-    /// one beyond the basic plane.
+    /// Returns a place in a saved file. Its columns count characters, which differ from UTF-16 only after one beyond the
+    /// basic plane. Clients limit the end to the line.
     pub(crate) fn location(&self, place: &finding::Location) -> Option<Location> {
         let uri = uris::of_path(&self.project.root().join(&place.file))?;
-        let start = position(place.span.line, place.span.column);
-        Some(Location { uri, range: Range { start, end: start } })
+        let Span { start, end, line, column } = place.span;
+        let number = |one: usize| u32::try_from(one.saturating_sub(1)).unwrap_or(u32::MAX);
+        let at = |column: usize| Position { line: number(line), character: number(column) };
+        let range = Range { start: at(column), end: at(column + end.saturating_sub(start)) };
+        Some(Location { uri, range })
     }
-}
-
-/// Returns a position from a line and a column that begin at 1.
-pub(crate) fn position(line: usize, column: usize) -> Position {
-    let number = |one: usize| u32::try_from(one.saturating_sub(1)).unwrap_or(u32::MAX);
-    Position { line: number(line), character: number(column) }
 }

@@ -11,7 +11,7 @@ use crate::openapi::{Kind, Model};
 use crate::repair::Repair;
 use crate::text::{self, Node, pointer};
 
-pub use uses::{Use, component, is_component, mapped, object_at, uses};
+pub use uses::{Use, all_uses, is_component, uses};
 
 /// The replacement of a part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,8 +88,7 @@ pub fn difference(old: &str, new: &str) -> Edit {
 fn removed(model: &Model<'_>, at: &str) -> Option<Vec<Edit>> {
     let (text, root) = (model.source(), model.root().node());
     let mut edits = vec![parts::remove(text, root, at)?];
-    let property =
-        object_at(model, at).filter(|it| it.kind() == Kind::Schema && it.keyword() == "properties");
+    let property = model.object_at(at).filter(|it| it.kind() == Kind::Schema && it.keyword() == "properties");
     if let Some((property, schema)) = property.and_then(|property| Some((property, property.parent()?))) {
         let required = schema.get("required").map(Node::items).unwrap_or_default();
         if let Some(number) = required.iter().position(|name| name.as_str() == Some(property.name())) {

@@ -3,18 +3,18 @@
 use serde_json::Value as Json;
 
 use super::format::{flow, key_like};
-use super::uses::{Use, object_at, uses};
+use super::uses::{Use, uses};
 use super::{Edit, parts};
 use crate::openapi::{Kind, Model, Object, template};
 use crate::text::{Entry, Node, pointer};
 
 /// Renames what is at a place: its key, or the name that is its value.
 pub(super) fn at(model: &Model<'_>, at: &str, to: &str) -> Option<Vec<Edit>> {
-    if let Some(object) = object_at(model, at).filter(|object| object.key_span().is_some()) {
+    if let Some(object) = model.object_at(at).filter(|object| object.key_span().is_some()) {
         return renamed(object, to);
     }
     let (owner, token) = at.rsplit_once('/')?;
-    if let Some(owner) = object_at(model, owner)
+    if let Some(owner) = model.object_at(owner)
         && let (Kind::Tag | Kind::Parameter, "name") | (Kind::Operation, "operationId") =
             (owner.kind(), token)
     {
@@ -36,7 +36,7 @@ pub(super) fn renamed(object: Object<'_>, to: &str) -> Option<Vec<Edit>> {
     }
     for used in uses(object) {
         // The links with an `operationId` do not depend on the key of the operation.
-        if used.is_pointer || object.kind() != Kind::Operation {
+        if used.is_reference() || object.kind() != Kind::Operation {
             edits.push(used_as(&used, text, &own, to)?);
         }
     }
@@ -47,10 +47,10 @@ pub(super) fn renamed(object: Object<'_>, to: &str) -> Option<Vec<Edit>> {
 }
 
 /// Returns the edit of a place that refers to the object with the pointer `own`.
-fn used_as(used: &Use, text: &str, own: &str, to: &str) -> Option<Edit> {
+fn used_as(used: &Use<'_>, text: &str, own: &str, to: &str) -> Option<Edit> {
     let range = used.span.start..used.span.end;
     let old = text.get(range.clone())?;
-    let new = if used.is_pointer { reference(&used.text, own, to)? } else { to.to_owned() };
+    let new = if used.is_reference() { reference(used.text, own, to)? } else { to.to_owned() };
     Some(Edit { range, text: flow(&Json::from(new), old) })
 }
 
@@ -137,7 +137,7 @@ fn renamed_value(owner: Object<'_>, keyword: &str, to: &str) -> Option<Vec<Edit>
     if let Some(users) = owner.parent().filter(|_| owner.kind() == Kind::Parameter) {
         edits.extend(in_links_to(users, owner.text("in").unwrap_or_default(), old, to));
     }
-    for used in uses(owner).iter().filter(|used| !used.is_pointer) {
+    for used in uses(owner).iter().filter(|used| !used.is_reference()) {
         edits.push(used_as(used, model.source(), "", to)?);
     }
     Some(edits)

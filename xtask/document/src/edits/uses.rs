@@ -2,35 +2,46 @@
 
 use std::borrow::Cow;
 
-use crate::openapi::{Kind, Model, Object, Step};
+use crate::openapi::{Kind, Model, Object};
 use crate::text::{Node, Span, pointer};
 
-/// Returns the object at a JSON pointer.
-pub fn object_at<'a>(model: &'a Model<'a>, pointer: &str) -> Option<Object<'a>> {
-    let mut object = model.root();
-    let mut steps: Vec<Cow<'_, str>> = Vec::new();
-    for token in pointer::tokens(pointer)? {
-        steps.push(token);
-        let is_it = |part: &Object<'_>| {
-            let known = part.steps();
-            known.len() == steps.len()
-                && known.iter().zip(&steps).all(|(known, step)| match known {
-                    Step::Key(key) => key == step,
-                    Step::Item(number) => number.to_string() == *step,
-                })
-        };
-        if let Some(inner) = object.parts().find(is_it) {
-            object = inner;
-            steps.clear();
-        }
-    }
-    steps.is_empty().then_some(object)
+/// A place that refers to an object.
+#[derive(Clone, Debug)]
+pub struct Use<'a> {
+    /// The place of the value or key.
+    pub span: Span,
+    /// The value or key, without quotes.
+    pub text: &'a str,
+    target: Target<'a>,
 }
 
-/// Returns the component with this name.
-pub fn component<'a>(model: &'a Model<'a>, keyword: &str, name: &str) -> Option<Object<'a>> {
-    let components = model.root().child("components")?;
-    components.children(keyword).find(|component| component.name() == name)
+/// What the text of a place means.
+#[derive(Clone, Debug)]
+enum Target<'a> {
+    /// A reference to this JSON pointer.
+    At(Cow<'a, str>),
+    /// The name of a component, a tag or an operation of this kind.
+    Named(Kind),
+    /// The name of a property of this schema.
+    Property(Object<'a>),
+}
+
+impl<'a> Use<'a> {
+    /// Whether the text is a reference, and not only the name.
+    pub fn is_reference(&self) -> bool {
+        matches!(self.target, Target::At(_))
+    }
+
+    /// Returns the object that the place refers to.
+    pub fn target(&self, model: &'a Model<'a>) -> Option<Object<'a>> {
+        match &self.target {
+            Target::At(pointer) => model.object_at(pointer),
+            Target::Named(kind) => {
+                model.everything().find(|it| it.kind() == *kind && name(*it) == Some(self.text))
+            }
+            Target::Property(schema) => schema.children("properties").find(|it| it.name() == self.text),
+        }
+    }
 }
 
 /// Whether an object is a component: it has a name that references use.
@@ -38,96 +49,75 @@ pub fn is_component(object: Object<'_>) -> bool {
     object.parent().is_some_and(|parent| parent.kind() == Kind::Components) && !object.name().is_empty()
 }
 
-/// The pointer that a value of a `mapping` means: a reference, or the name of a schema.
-pub fn mapped(model: &Model<'_>, text: &str) -> Option<String> {
-    if let Some(pointer) = pointer::in_reference(text) {
-        return Some(pointer.into_owned());
+/// Returns the name of an object that other places use.
+fn name<'a>(object: Object<'a>) -> Option<&'a str> {
+    match object.kind() {
+        Kind::Operation => object.text("operationId"),
+        Kind::Tag => object.text("name"),
+        _ => is_component(object).then(|| object.name()),
     }
-    component(model, "schemas", text)?;
-    Some(pointer::below("/components/schemas", text))
 }
 
-/// A place that refers to an object.
-#[derive(Clone, Debug)]
-pub struct Use {
-    /// The text of the value or key.
-    pub span: Span,
-    /// The value, without quotes.
-    pub text: String,
-    /// Whether the text is a JSON pointer, and not only the name.
-    pub is_pointer: bool,
+/// Returns all places in a document that refer to an object.
+pub fn all_uses<'a>(model: &'a Model<'a>) -> impl Iterator<Item = Use<'a>> {
+    model.everything().flat_map(uses_by)
 }
 
 /// Returns the places that refer to an object or, for a component, a path or a property, to a part of it, in the order
 /// of the text.
-pub fn uses(object: Object<'_>) -> Vec<Use> {
-    let model = object.model();
-    let mut found = Vec::new();
-    let mut add = |node: &Node, is_pointer| {
-        let text = node.as_str().unwrap_or_default().to_owned();
-        found.push(Use { span: node.span, text, is_pointer });
-    };
+pub fn uses(object: Object<'_>) -> Vec<Use<'_>> {
     let own = object.pointer();
-    let has_parts = is_component(object) || is_property(object) || object.kind() == Kind::PathItem;
-    let is_own = |pointer: &str| {
-        let rest = pointer.strip_prefix(&own);
-        rest.is_some_and(|rest| rest.is_empty() || (has_parts && rest.starts_with('/')))
+    let is_property = object.kind() == Kind::Schema && object.keyword() == "properties";
+    let has_parts = is_component(object) || is_property || object.kind() == Kind::PathItem;
+    let leads_here = |used: &Use<'_>| match &used.target {
+        Target::At(pointer) => {
+            let rest = pointer.strip_prefix(&own);
+            rest.is_some_and(|rest| rest.is_empty() || (has_parts && rest.starts_with('/')))
+        }
+        Target::Named(kind) => object.kind() == *kind && name(object) == Some(used.text),
+        Target::Property(schema) => {
+            is_property && object.parent() == Some(*schema) && object.name() == used.text
+        }
     };
-    let leads_here =
-        |reference: &str| pointer::in_reference(reference).is_some_and(|pointer| is_own(&pointer));
-    for user in model.everything() {
-        if let Some(node) = user.get("$ref").filter(|_| user.is_reference())
-            && node.as_str().is_some_and(leads_here)
-        {
-            add(node, true);
-        }
-        match user.kind() {
-            Kind::Discriminator if is_component(object) && object.keyword() == "schemas" => {
-                for entry in user.get("mapping").map(Node::entries).unwrap_or_default() {
-                    let Some(text) = entry.value.as_str() else { continue };
-                    let is_here = mapped(model, text).is_some_and(|pointer| is_own(&pointer));
-                    if is_here {
-                        add(&entry.value, text.starts_with('#'));
-                    }
-                }
-            }
-            Kind::Link if matches!(object.kind(), Kind::Operation | Kind::PathItem) => {
-                let id = user.get("operationId").filter(|_| object.kind() == Kind::Operation);
-                let id = id.filter(|id| id.as_str().is_some() && id.as_str() == object.text("operationId"));
-                id.into_iter().for_each(|node| add(node, false));
-                let reference = user.get("operationRef");
-                let reference = reference.filter(|it| it.as_str().is_some_and(leads_here));
-                reference.into_iter().for_each(|node| add(node, true));
-            }
-            Kind::Operation if object.kind() == Kind::Tag => {
-                let tags = user.get("tags").map(Node::items).unwrap_or_default();
-                let tags =
-                    tags.iter().filter(|tag| tag.as_str().is_some() && tag.as_str() == object.text("name"));
-                tags.for_each(|node| add(node, false));
-            }
-            _ => {}
-        }
-    }
-    if let Some(schema) = object.parent().filter(|_| is_property(object)) {
-        let required = schema.get("required").map(Node::items).unwrap_or_default().iter();
-        let discriminator = schema.child("discriminator").and_then(|it| it.get("propertyName"));
-        let named = required.chain(discriminator).filter(|node| node.as_str() == Some(object.name()));
-        named.for_each(|node| add(node, false));
-    }
-    if object.kind() == Kind::SecurityScheme && is_component(object) {
-        let requirements = model.all(Kind::SecurityRequirement);
-        let entries = requirements.filter_map(|requirement| requirement.node().entry(object.name()));
-        found.extend(entries.map(|entry| Use {
-            span: entry.key_span,
-            text: entry.key.clone(),
-            is_pointer: false,
-        }));
-    }
+    let mut found: Vec<_> = all_uses(object.model()).filter(leads_here).collect();
     found.sort_by_key(|found| found.span.start);
     found.dedup_by_key(|found| found.span.start);
     found
 }
 
-fn is_property(object: Object<'_>) -> bool {
-    object.kind() == Kind::Schema && object.keyword() == "properties"
+/// Returns the places in an object itself that refer to another one.
+fn uses_by(user: Object<'_>) -> Vec<Use<'_>> {
+    let entries = |keyword| user.get(keyword).map(Node::entries).unwrap_or_default().iter();
+    let items = |keyword| user.get(keyword).map(Node::items).unwrap_or_default().iter();
+    match user.kind() {
+        _ if user.is_reference() => user.get("$ref").and_then(reference).into_iter().collect(),
+        Kind::Discriminator => {
+            let mapped = entries("mapping").map(|entry| &entry.value);
+            let mapped =
+                mapped.filter_map(|it| reference(it).or_else(|| named(it, Target::Named(Kind::Schema))));
+            let property = user.get("propertyName").zip(user.parent());
+            mapped.chain(property.and_then(|(node, schema)| named(node, Target::Property(schema)))).collect()
+        }
+        Kind::Link => {
+            let id = user.get("operationId").and_then(|node| named(node, Target::Named(Kind::Operation)));
+            id.into_iter().chain(user.get("operationRef").and_then(reference)).collect()
+        }
+        Kind::Operation => items("tags").filter_map(|node| named(node, Target::Named(Kind::Tag))).collect(),
+        Kind::Schema => items("required").filter_map(|node| named(node, Target::Property(user))).collect(),
+        Kind::SecurityRequirement => {
+            let entries = user.node().entries().iter();
+            let target = || Target::Named(Kind::SecurityScheme);
+            entries.map(|it| Use { span: it.key_span, text: &it.key, target: target() }).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn reference(node: &Node) -> Option<Use<'_>> {
+    let text = node.as_str()?;
+    Some(Use { span: node.span, text, target: Target::At(pointer::in_reference(text)?) })
+}
+
+fn named<'a>(node: &'a Node, target: Target<'a>) -> Option<Use<'a>> {
+    Some(Use { span: node.span, text: node.as_str()?, target })
 }

@@ -44,6 +44,8 @@ pub struct Model<'a> {
     pub(super) text: &'a str,
     pub(super) objects: Vec<Record<'a>>,
     pub(super) kinds: HashMap<Kind, Vec<Id>>,
+    /// The object of each node that is one, by the address of the node.
+    pub(super) places: HashMap<usize, Id>,
     pub(super) complete: bool,
     /// The pointers of values of the wrong type that read like an absent keyword, or that nothing compares.
     pub(super) harmless: HashSet<String>,
@@ -74,6 +76,16 @@ impl<'a> Model<'a> {
     /// The object with this identifier.
     pub fn object(&'a self, id: Id) -> Object<'a> {
         Object { model: self, id }
+    }
+
+    /// Returns the object that a node of the document is.
+    pub fn at(&'a self, node: &Node) -> Option<Object<'a>> {
+        self.places.get(&address(node)).map(|id| self.object(*id))
+    }
+
+    /// Returns the object at a JSON pointer.
+    pub fn object_at(&'a self, pointer: &str) -> Option<Object<'a>> {
+        self.at(self.root().node().pointer(pointer)?)
     }
 
     /// The OpenAPI Object.
@@ -346,6 +358,11 @@ pub fn head(node: &Node) -> Span {
             _ => return node.span,
         }
     }
+}
+
+/// Returns what identifies a node while the document is borrowed.
+pub(super) fn address(node: &Node) -> usize {
+    std::ptr::from_ref(node).addr()
 }
 
 fn extend(pointer: &mut String, steps: &[Step<'_>]) {

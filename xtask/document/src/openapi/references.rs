@@ -1,13 +1,11 @@
 //! Resolves references. Each must lead to an object of this document, of the right kind, without cycles.
 
-use std::collections::HashMap;
-
 use crate::text::Node;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::Kind;
-use super::model::{Id, Model, Object};
+use super::model::{Id, Model, Object, address};
 use super::shapes::with_article;
 use crate::finding::{nearest, shortened};
 use crate::rule::{Findings, rules};
@@ -24,13 +22,11 @@ rules! {
 
 /// Resolves all references.
 pub(super) fn follow(root: &Node, model: &mut Model<'_>) {
-    let places: HashMap<*const Node, Id> =
-        model.objects.iter().enumerate().map(|(id, object)| (std::ptr::from_ref(object.node), id)).collect();
     let references: Vec<Id> = (0..model.objects.len()).filter(|id| model.objects[*id].is_reference).collect();
     for id in &references {
         let target = model.objects[*id].node.get("$ref").and_then(Node::as_str);
         let node = target.and_then(pointer::in_reference).and_then(|pointer| root.pointer(&pointer));
-        model.objects[*id].target = node.and_then(|node| places.get(&std::ptr::from_ref(node)).copied());
+        model.objects[*id].target = node.and_then(|node| model.places.get(&address(node)).copied());
     }
     let mut known = vec![false; model.objects.len()];
     for id in references {

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::text::{Entry, Node, Span, Value};
 
-use super::model::{Id, Model, Record, Step, head};
+use super::model::{Id, Model, Record, Step, address, head};
 use super::tables::{Demand, Keys, Kind, Shape};
 use super::{references, shapes};
 use crate::finding::{Spot, Subject, edit_distance, shortened};
@@ -39,6 +39,7 @@ pub(super) fn model<'a>(document: &'a Document, findings: &mut Findings) -> Mode
         text: &document.text,
         objects: Vec::new(),
         kinds: HashMap::new(),
+        places: HashMap::new(),
         complete: true,
         harmless: HashSet::new(),
     };
@@ -81,21 +82,16 @@ impl<'a> Walker<'a, '_> {
 
     /// Visits the objects in extensions to which references lead.
     fn extensions(&mut self, root: &'a Node) {
-        let address = |record: &Record<'_>| std::ptr::from_ref(record.node);
-        let mut known: HashSet<*const Node> = self.model.objects.iter().map(address).collect();
         let mut id = 0;
         while let Some(Record { kind, node, is_reference, .. }) = self.model.objects.get(id) {
             id += 1;
             let reference = node.get("$ref").and_then(Node::as_str).filter(|_| *is_reference);
             let pointer = reference.and_then(pointer::in_reference).filter(|pointer| pointer.contains("/x-"));
             let Some((steps, entry)) = pointer.and_then(|pointer| steps_to(root, &pointer)) else { continue };
-            if !known.insert(std::ptr::from_ref(&entry.value)) {
-                continue;
+            if !self.model.places.contains_key(&address(&entry.value)) {
+                (self.parent, self.steps) = (Some(0), steps);
+                self.object(*kind, &entry.value, Some(entry.key_span), entry.value.entry("$ref"));
             }
-            let number = self.model.objects.len();
-            (self.parent, self.steps) = (Some(0), steps);
-            self.object(*kind, &entry.value, Some(entry.key_span), entry.value.entry("$ref"));
-            known.extend(self.model.objects[number..].iter().map(address));
         }
     }
 
@@ -107,6 +103,7 @@ impl<'a> Walker<'a, '_> {
         let object = Record { kind, node, key, parent, steps, children, is_reference, target: None, end };
         self.model.objects.push(object);
         self.model.kinds.entry(kind).or_default().push(id);
+        self.model.places.insert(address(node), id);
         if let Some(parent) = parent {
             self.model.objects[parent].children.push(id);
         }
