@@ -1,20 +1,23 @@
-//! What a check of one document accepts: by severity, and by a baseline.
+//! The result of a check of one document, and what it accepts: by severity, and by a baseline.
 
 use std::path::PathBuf;
 use std::{fs, io};
 
 use checks::baseline::Baseline;
 use checks::config::{Applied, Config};
-use document::finding::Severity;
+use checks::report::Format;
+use document::Document;
+use document::finding::{Severity, summary};
 
-use crate::{File, values};
+use crate::values::{self, one_of};
+use crate::{Checked, File};
 
 /// The options of a command that checks one document.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub struct Acceptance {
     /// The least severity that makes the command fail.
-    #[arg(long, value_parser = values::failure(), default_value = "error", value_name = "SEVERITY")]
+    #[arg(long, value_parser = one_of(values::FAILURES), default_value = "error", value_name = "SEVERITY")]
     pub fail_on: Severity,
     /// The accepted findings: a file that `--write-baseline` wrote. Entries that no longer occur are reported.
     #[arg(long, value_name = "FILE")]
@@ -43,8 +46,29 @@ impl Acceptance {
         Ok(if self.write_baseline.is_some() { config.without_limit() } else { config })
     }
 
+    /// Returns the result of a check. Writes the baseline instead, if it is to be written.
+    pub(crate) fn conclude(
+        &self,
+        command: &str,
+        format: Format,
+        config: Config,
+        document: Document,
+        applied: Applied,
+    ) -> Result<Checked, File> {
+        if let Some(summary) = self.write(&applied, command)? {
+            return Ok(Checked { summary, ..Checked::default() });
+        }
+        let severities = || applied.findings.iter().map(|finding| finding.severity);
+        let summary = summary(severities());
+        let status = match severities().max() {
+            Some(Severity::Unreadable) => 2,
+            most => u8::from(most.is_some_and(|most| most >= self.fail_on)),
+        };
+        Ok(Checked { files: File::of(config, document, applied, format).into(), summary, status })
+    }
+
     /// Writes the baseline if it is to be written. Returns the result in one line.
-    pub(crate) fn write(&self, applied: &Applied, family: &str) -> Result<Option<String>, File> {
+    fn write(&self, applied: &Applied, family: &str) -> Result<Option<String>, File> {
         let Some(path) = &self.write_baseline else { return Ok(None) };
         let old = match fs::read_to_string(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -9,7 +9,8 @@ use checks::report::overview::{joined, overview};
 use checks::report::{self, About, Format, Report, Sources};
 use document::finding::{Finding, Severity, summary};
 
-use crate::{File, load_document, values};
+use crate::values::{self, one_of};
+use crate::{File, load_document};
 
 const NAME: &str = "breaking";
 
@@ -21,18 +22,18 @@ pub struct Options {
     #[command(flatten)]
     pub common: crate::Options,
     /// What makes the command fail.
-    #[arg(long, value_parser = values::failure_of_a_change(), default_value = "error", value_name = "FAIL_ON")]
+    #[arg(long, value_parser = one_of(values::FAILURES_OF_A_CHANGE), default_value = "error", value_name = "FAIL_ON")]
     pub fail_on: FailOn,
     /// The least severity that the text shows, besides waived changes; its last line counts the rest. The other formats
     /// have all findings.
     // Also where the text is piped, so that a log or a pager has what the terminal has.
-    #[arg(long, value_parser = values::level(), default_value_t = Severity::Warning, value_name = "LEVEL")]
+    #[arg(long, value_parser = one_of(values::LEVELS), default_value_t = Severity::Warning, value_name = "LEVEL")]
     pub level: Severity,
 }
 
 /// Compares `revision` with `base`, the version that clients rely on. Returns the exit status.
 pub fn run(base: &Path, revision: &Path, options: &Options, root: &Path) -> u8 {
-    compare(base, revision, options, root).unwrap_or_else(|files| options.common.refuse(NAME, &files, root))
+    compare(base, revision, options, root).unwrap_or_else(|files| options.common.refuse(NAME, files, root))
 }
 
 fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Result<u8, Vec<File>> {

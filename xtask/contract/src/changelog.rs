@@ -10,7 +10,7 @@ use crate::{File, load_document};
 
 /// Prints the entry for `revision`, the version after `base`. Returns the exit status.
 pub fn run(base: &Path, revision: &Path, options: &crate::Options, root: &Path) -> u8 {
-    entry(base, revision, options, root).unwrap_or_else(|file| options.refuse("changelog", &[file], root))
+    entry(base, revision, options, root).unwrap_or_else(|file| options.refuse("changelog", vec![file], root))
 }
 
 fn entry(base: &Path, revision: &Path, options: &crate::Options, root: &Path) -> Result<u8, File> {

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use checks::drift::{self, Help};
-use checks::report::{self, Report, Sources};
+use checks::report::Sources;
 use document::Document;
-use document::finding::{Finding, summary};
+use document::finding::Finding;
 
 use crate::acceptance::Acceptance;
-use crate::{File, exit_status};
+use crate::{Checked, File};
 
 const NAME: &str = "drift";
 
@@ -28,7 +28,7 @@ pub struct Options {
 pub fn run(document: &Path, code: &Path, options: &Options, root: &Path) -> u8 {
     match crate::load_document(code) {
         Ok(code) => compare(document, &code, options, root, Help::default(), |_| Sources::new(root)),
-        Err(file) => options.common.refuse(NAME, &[file], root),
+        Err(file) => options.common.refuse(NAME, vec![file], root),
     }
 }
 
@@ -43,7 +43,7 @@ pub fn compare(
     locate: impl FnOnce(&mut [Finding]) -> Sources,
 ) -> u8 {
     let compared = try_compare(document, code, options, root, help, locate);
-    compared.unwrap_or_else(|file| options.common.refuse(NAME, &[file], root))
+    compared.unwrap_or_else(|file| options.common.refuse(NAME, vec![file], root))
 }
 
 fn try_compare(
@@ -58,22 +58,11 @@ fn try_compare(
     let config = acceptance.configure(common.load_config(document, root)?)?;
     let document = crate::load_document(document)?;
     let mut applied = config.apply(drift::compare(&document, code, help), NAME);
-    if let Some(written) = acceptance.write(&applied, NAME)? {
-        report::write(&format!("{}: {written}\n", document.path));
-        return Ok(0);
-    }
     let sources = locate(&mut applied.findings);
-    let findings = &applied.findings;
-    let summary = if findings.is_empty() {
-        "the document and the code agree".to_owned()
-    } else {
-        summary(findings.iter().map(|finding| finding.severity))
-    };
-    let summary = format!("{}: {summary}", document.path);
-    let status = exit_status(findings, acceptance.fail_on);
-    let files = File::of(config, document, applied, common.format);
-    let files: Vec<_> = files.iter().map(File::about).collect();
-    let report = Report { command: NAME, files: &files, sources: &sources, summary: &summary };
-    report::print(common.format, &report);
-    Ok(status)
+    let agree = applied.findings.is_empty() && acceptance.write_baseline.is_none();
+    let name = document.path.clone();
+    let checked = acceptance.conclude(NAME, common.format, config, document, applied)?;
+    let summary = if agree { "the document and the code agree" } else { &checked.summary };
+    let checked = Checked { summary: format!("{name}: {summary}"), ..checked };
+    Ok(checked.print(NAME, common.format, &sources))
 }

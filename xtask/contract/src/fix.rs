@@ -1,8 +1,9 @@
 //! `lint --fix`: makes the repairs of findings in the text of a document.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::io::{self, Write as _};
 use std::path::Path;
-use std::{fs, io, process};
 
 use checks::registry;
 use document::Document;
@@ -11,6 +12,7 @@ use document::finding::Finding;
 use document::openapi::Model;
 use document::repair::Repair;
 use document::rule::{Findings, Profile};
+use tempfile::NamedTempFile;
 
 /// Which repairs are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,12 +23,12 @@ pub enum Fix {
     All,
 }
 
-/// The limit of passes over the document. A repair can lead to another finding with a repair.
+/// The limit of passes over the document, each of which makes the repairs of one rule.
 const MAX_PASSES: usize = 100;
 
 /// Makes the repairs of what `check` finds, until none is left. Returns the document and the number of repairs.
 ///
-/// If the document would become unreadable or less valid, the repairs of those rules are left out that have this effect.
+/// If the document would become unreadable or less valid by the repairs of a rule, they are left out.
 pub(crate) fn fixed(
     mut document: Document,
     fix: Fix,
@@ -35,27 +37,17 @@ pub(crate) fn fixed(
     let (mut made, mut findings) = (0, check(&document));
     let (mut refused, mut seen) = (HashSet::new(), HashSet::new());
     for _ in 0..MAX_PASSES {
-        let batch = batch(&document, &findings, fix, &refused);
+        let Some(Batch { rule, number, edits }) = batch(&document, &findings, fix, &refused) else { break };
         // Two repairs could undo each other.
-        if batch.is_empty() || !seen.insert((document.text.clone(), refused.len())) {
+        if !seen.insert((document.text.clone(), refused.len())) {
             break;
         }
-        let attempt = |rule: Option<&str>| {
-            let of_rule = batch.iter().filter(|(of, _)| rule.is_none_or(|rule| rule == of));
-            let mut edits: Vec<Edit> = of_rule.flat_map(|(_, edits)| edits.iter().cloned()).collect();
-            edits.sort_by_key(|edit| edit.range.start);
-            let after = Document::parse(&document.path, &edited(&document.text, &edits)).ok()?;
-            Some((check(&after), after)).filter(|(left, _)| invalid(left) <= invalid(&findings))
-        };
-        if let Some((left, after)) = attempt(None) {
-            (made, findings, document) = (made + batch.len(), left, after);
-            continue;
+        let after = Document::parse(&document.path, &edited(&document.text, &edits));
+        let after = after.ok().map(|after| (check(&after), after));
+        match after.filter(|(left, _)| invalid(left) <= invalid(&findings)) {
+            Some((left, after)) => (made, findings, document) = (made + number, left, after),
+            None => drop(refused.insert(rule)),
         }
-        let rules: BTreeSet<&str> = batch.iter().map(|(rule, _)| rule.as_str()).collect();
-        let wrong: Vec<_> = rules.iter().filter(|rule| attempt(Some(rule)).is_none()).collect();
-        // Repairs of several rules can be wrong only together.
-        let wrong = if wrong.is_empty() { rules.last().into_iter().collect() } else { wrong };
-        refused.extend(wrong.into_iter().map(|rule| (*rule).to_owned()));
     }
     (document, made)
 }
@@ -67,25 +59,37 @@ fn invalid(findings: &[Finding]) -> usize {
     findings.iter().filter(is_spec).count()
 }
 
-/// Returns the rules of findings with the edits of a repair. No two of the edits touch.
-fn batch(
-    document: &Document,
-    findings: &[Finding],
-    fix: Fix,
-    refused: &HashSet<String>,
-) -> Vec<(String, Vec<Edit>)> {
+/// The repairs of one rule.
+struct Batch {
+    rule: String,
+    number: usize,
+    /// In the order of the text. No two of them touch.
+    edits: Vec<Edit>,
+}
+
+/// Returns the repairs of the first rule that has some.
+fn batch(document: &Document, findings: &[Finding], fix: Fix, refused: &HashSet<String>) -> Option<Batch> {
     let model = Model::of(document, &mut Findings::default());
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut batch = Vec::new();
+    let mut batch: Option<Batch> = None;
     for finding in findings.iter().filter(|finding| !refused.contains(&finding.rule)) {
+        if batch.as_ref().is_some_and(|batch| batch.rule != finding.rule) {
+            continue;
+        }
         let Some(edits) = chosen(finding, fix).and_then(|repair| edits(&model, repair)) else { continue };
         let touches = |edit: &Edit| {
             taken.range(..=edit.range.end).next_back().is_some_and(|(_, end)| *end >= edit.range.start)
         };
         if !edits.is_empty() && !edits.iter().any(touches) {
             taken.extend(edits.iter().map(|edit| (edit.range.start, edit.range.end)));
-            batch.push((finding.rule.clone(), edits));
+            let new = || Batch { rule: finding.rule.clone(), number: 0, edits: Vec::new() };
+            let batch = batch.get_or_insert_with(new);
+            batch.number += 1;
+            batch.edits.extend(edits);
         }
+    }
+    if let Some(batch) = &mut batch {
+        batch.edits.sort_by_key(|edit| edit.range.start);
     }
     batch
 }
@@ -122,17 +126,10 @@ fn is_safe(rule: &str, repair: &Repair) -> bool {
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     // The file behind a link is replaced, not the link.
     let path = fs::canonicalize(path)?;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", process::id()));
-    let beside = path.with_file_name(name);
-    let permissions = fs::metadata(&path)?.permissions();
-    let written = fs::write(&beside, text)
-        .and_then(|()| fs::set_permissions(&beside, permissions))
-        .and_then(|()| fs::File::open(&beside)?.sync_all())
-        .and_then(|()| fs::rename(&beside, &path));
-    if written.is_err() {
-        // The error that is returned says more than that of the removal.
-        let _ = fs::remove_file(&beside);
-    }
-    written
+    let mut beside = NamedTempFile::new_in(path.parent().unwrap_or(&path))?;
+    beside.write_all(text.as_bytes())?;
+    beside.as_file().set_permissions(fs::metadata(&path)?.permissions())?;
+    beside.as_file().sync_all()?;
+    beside.persist(path)?;
+    Ok(())
 }

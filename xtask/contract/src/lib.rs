@@ -34,6 +34,8 @@ use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use crate::values::one_of;
+
 /// The options that the commands share.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
@@ -42,13 +44,13 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// The rules that apply, instead of the configuration's profile [default: recommended].
-    #[arg(long, value_parser = values::profile(), value_name = "PROFILE")]
+    #[arg(long, value_parser = one_of(values::PROFILES), value_name = "PROFILE")]
     pub profile: Option<Profile>,
     /// The date with which dates in the document are compared, as YYYY-MM-DD [default: today, UTC].
     #[arg(long, value_name = "DATE")]
     pub today: Option<Date>,
     /// The format of the findings.
-    #[arg(short, long, value_parser = values::format(), default_value = "text", value_name = "FORMAT")]
+    #[arg(short, long, value_parser = one_of(values::FORMATS), default_value = "text", value_name = "FORMAT")]
     pub format: Format,
 }
 
@@ -65,10 +67,27 @@ impl Options {
     }
 
     /// Prints the reasons why files cannot be used. Returns the exit status.
-    fn refuse(&self, command: &str, files: &[File], root: &Path) -> u8 {
-        let (sources, about) = (Sources::new(root), files.iter().map(File::about).collect::<Vec<_>>());
-        report::print(self.format, &Report { command, files: &about, sources: &sources, summary: "" });
-        2
+    fn refuse(&self, command: &str, files: Vec<File>, root: &Path) -> u8 {
+        let refused = Checked { files, summary: String::new(), status: 2 };
+        refused.print(command, self.format, &Sources::new(root))
+    }
+}
+
+/// The result of a command.
+#[derive(Debug, Default)]
+struct Checked {
+    files: Vec<File>,
+    /// The result in one line. Empty if a file could not be used.
+    summary: String,
+    status: u8,
+}
+
+impl Checked {
+    /// Prints the findings. Returns the exit status.
+    fn print(&self, command: &str, format: Format, sources: &Sources) -> u8 {
+        let files: Vec<_> = self.files.iter().map(File::about).collect();
+        report::print(format, &Report { command, files: &files, sources, summary: &self.summary });
+        self.status
     }
 }
 
@@ -125,12 +144,4 @@ impl From<Unreadable> for File {
 /// Reads a document.
 fn load_document(path: &Path) -> Result<Document, File> {
     Ok(revision::load(path)?)
-}
-
-/// Returns the exit status for findings: 1 if one has this severity or a greater one, 2 if something could not be read.
-fn exit_status(findings: &[Finding], fail_on: Severity) -> u8 {
-    match findings.iter().map(|finding| finding.severity).max() {
-        Some(Severity::Unreadable) => 2,
-        most => u8::from(most.is_some_and(|most| most >= fail_on)),
-    }
 }

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use checks::explanation;
 use checks::lint::lint;
 use checks::registry;
-use checks::report::{self, Report, Sources};
-use document::finding::summary;
-use similar::TextDiff;
+use checks::report::{self, Sources};
 
 use crate::acceptance::Acceptance;
 use crate::fix::{self, Fix};
-use crate::{File, exit_status, values};
+use crate::values::{self, one_of};
+use crate::{Checked, File};
 
 /// The options of the command.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -30,12 +29,9 @@ pub struct Options {
     #[arg(long, value_name = "RULE")]
     pub explain: Option<String>,
     /// Fix what can be fixed in the document, then print the findings that are left.
-    #[arg(long, value_parser = values::fix(), num_args = 0..=1, require_equals = true, default_missing_value = "safe",
+    #[arg(long, value_parser = one_of(values::FIXES), num_args = 0..=1, require_equals = true, default_missing_value = "safe",
           value_name = "WHICH")]
     pub fix: Option<Fix>,
-    /// Print what `--fix` would change as a unified diff, and write nothing. Exit status 1 if there is a change.
-    #[arg(long, requires = "fix")]
-    pub dry_run: bool,
 }
 
 const NAME: &str = "lint";
@@ -56,32 +52,20 @@ pub fn run(paths: &[PathBuf], options: &Options, root: &Path) -> u8 {
     }
     let mut all = Checked::default();
     for path in paths {
-        let refused = |file| Checked { files: vec![file], status: 2, ..Checked::default() };
+        let refused = |file| Checked { files: vec![file], summary: String::new(), status: 2 };
         let Checked { files, summary, status } = check(path, options, root).unwrap_or_else(refused);
         all.files.extend(files);
-        all.summary.extend(summary);
+        if !all.summary.is_empty() && !summary.is_empty() {
+            all.summary.push('\n');
+        }
+        all.summary += &summary;
         all.status = all.status.max(status);
     }
-    let about: Vec<_> = all.files.iter().map(File::about).collect();
-    if !options.dry_run || !about.is_empty() {
-        let (sources, summary) = (Sources::new(root), all.summary.join("\n"));
-        let report = Report { command: NAME, files: &about, sources: &sources, summary: &summary };
-        report::print(options.common.format, &report);
-    }
-    all.status
-}
-
-/// The result of the check of a document.
-#[derive(Default)]
-struct Checked {
-    files: Vec<File>,
-    /// The result in one line; empty if the document could not be checked.
-    summary: Vec<String>,
-    status: u8,
+    all.print(NAME, options.common.format, &Sources::new(root))
 }
 
 fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
-    let Options { common, acceptance, fix, dry_run, .. } = options;
+    let Options { common, acceptance, fix, .. } = options;
     let config = acceptance.configure(common.load_config(path, root)?)?;
     let mut document = crate::load_document(path)?;
     let applied = |document: &_| config.apply(lint(document, config.dates(common.today())), NAME);
@@ -91,16 +75,8 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
             let message = "Only a file can be fixed.".to_owned();
             return Err(File::unusable(path, message, "Write the path of a file."));
         }
-        let old = document.text.clone();
         let number;
         (document, number) = fix::fixed(document, *fix, |document| applied(document).findings);
-        if *dry_run {
-            let name = &document.path;
-            let diff = TextDiff::from_lines(&old, &document.text);
-            let diff = diff.unified_diff().header(name, name).to_string();
-            report::write(&diff);
-            return Ok(Checked { status: u8::from(!diff.is_empty()), ..Checked::default() });
-        }
         if number > 0 {
             fix::replace(path, &document.text).map_err(|error| {
                 let message = format!("The file cannot be replaced: {error}.");
@@ -109,17 +85,9 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
         }
         made = format!("{number} fixed, ");
     }
-    let applied = applied(&document);
-    if let Some(written) = acceptance.write(&applied, NAME)? {
-        return Ok(Checked {
-            summary: vec![format!("{}: {made}{written}", document.path)],
-            ..Checked::default()
-        });
-    }
-    let summary = summary(applied.findings.iter().map(|finding| finding.severity));
-    let summary = vec![format!("{}: {made}{summary}", document.path)];
-    let status = exit_status(&applied.findings, acceptance.fail_on);
-    Ok(Checked { files: File::of(config, document, applied, common.format).into(), summary, status })
+    let (name, applied) = (document.path.clone(), applied(&document));
+    let checked = acceptance.conclude(NAME, common.format, config, document, applied)?;
+    Ok(Checked { summary: format!("{name}: {made}{}", checked.summary), ..checked })
 }
 
 fn explain(name: &str) -> u8 {

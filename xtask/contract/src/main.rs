@@ -5,8 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use checks::report::JSON;
-use clap::builder::UnknownArgumentValueParser;
-use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use contract::{breaking, changelog, drift, lint};
 
 // Most of the time of a comparison of large documents is in small allocations.
@@ -75,28 +74,6 @@ enum Command {
     },
 }
 
-/// Options of the same command in oasdiff, Redocly and Spectral, and what does the same here.
-const ELSEWHERE: [(&str, &str, &str); 8] = [
-    ("breaking", "err-ignore", "write a `[[waiver]]` in contract.toml"),
-    ("breaking", "severity-levels", "write `[rules]` in contract.toml"),
-    ("lint", "extends", "use '--profile'"),
-    ("lint", "fail-severity", "use '--fail-on'"),
-    ("lint", "generate-ignore-file", "use '--write-baseline FILE', then '--baseline FILE'"),
-    ("lint", "max-problems", "write `findings-per-rule` below `[limits]` in contract.toml"),
-    ("lint", "ruleset", "write `[rules]` in contract.toml, or use '--config'"),
-    ("lint", "skip-rule", "write the rule with \"off\" below `[rules]` in contract.toml"),
-];
-
-/// Reads the arguments. An option of [`ELSEWHERE`] is an error with a tip.
-fn arguments() -> Arguments {
-    let arguments = ELSEWHERE.into_iter().fold(Arguments::command(), |arguments, (command, name, here)| {
-        let tip = UnknownArgumentValueParser::suggest(here);
-        let elsewhere = Arg::new(name).long(name).num_args(0..=1).default_missing_value("");
-        arguments.mut_subcommand(command, |command| command.arg(elsewhere.value_parser(tip).hide(true)))
-    });
-    Arguments::from_arg_matches(&arguments.get_matches()).unwrap_or_else(|error| error.exit())
-}
-
 /// Returns the root of the repository around the current directory, or else that directory.
 fn root() -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
@@ -106,7 +83,7 @@ fn root() -> PathBuf {
 
 fn main() -> ExitCode {
     let root = root();
-    ExitCode::from(match arguments().command {
+    ExitCode::from(match Arguments::parse().command {
         Command::Lint { documents, options } => lint::run(&documents, &options, &root),
         Command::Breaking { base, revision, options } => breaking::run(&base, &revision, &options, &root),
         Command::Changelog { base, revision, options } => changelog::run(&base, &revision, &options, &root),

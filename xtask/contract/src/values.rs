@@ -11,7 +11,7 @@ use crate::fix::Fix;
 /// A value, its name, and its description.
 type Named<T> = (T, &'static str, &'static str);
 
-const FORMATS: &[Named<Format>] = &[
+pub(crate) const FORMATS: &[Named<Format>] = &[
     (Format::Text, "text", "Text for terminals: excerpts with carets, with colours on a terminal"),
     (Format::Json, "json", "JSON for programs: one array of findings"),
     (Format::Github, "github", "For GitHub Actions: an annotation on the pull request for each finding"),
@@ -23,22 +23,22 @@ const FORMATS: &[Named<Format>] = &[
     (Format::Markdown, "markdown", "Markdown for a comment on a pull request: a summary and a table"),
 ];
 
-const PROFILES: &[Named<Profile>] = &[
+pub(crate) const PROFILES: &[Named<Profile>] = &[
     (Profile::Spec, "spec", "Validity by the specification, or by an RFC that it refers to"),
     (Profile::Recommended, "recommended", "Common practice of API design"),
     (Profile::Strict, "strict", "All rules, including those specific to one project"),
 ];
 
-const LEVELS: &[Named<Severity>] = &[
+pub(crate) const LEVELS: &[Named<Severity>] = &[
     (Severity::Info, "info", "A fact without need for action"),
     (Severity::Warning, "warning", "Probably a mistake"),
     (Severity::Error, "error", "A violated requirement"),
 ];
 
-const FAILURES: &[Named<Severity>] =
+pub(crate) const FAILURES: &[Named<Severity>] =
     &[(Severity::Error, "error", "An error"), (Severity::Warning, "warning", "An error or a warning")];
 
-const FAILURES_OF_A_CHANGE: &[Named<FailOn>] = &[
+pub(crate) const FAILURES_OF_A_CHANGE: &[Named<FailOn>] = &[
     (FailOn::Error, "error", "A breaking change, or a version that is too low"),
     (FailOn::Error, "breaking", "The same as `error`"),
     (FailOn::Warning, "warning", "A warning too"),
@@ -49,36 +49,15 @@ const FAILURES_OF_A_CHANGE: &[Named<FailOn>] = &[
     ),
 ];
 
-const FIXES: &[Named<Fix>] = &[
+pub(crate) const FIXES: &[Named<Fix>] = &[
     (Fix::Safe, "safe", "Changes after which the document means the same"),
     (Fix::All, "all", "All changes; of several for one finding, the first"),
 ];
 
-pub(crate) fn fix() -> impl TypedValueParser<Value = Fix> {
-    one_of(FIXES)
-}
-
-pub(crate) fn format() -> impl TypedValueParser<Value = Format> {
-    one_of(FORMATS)
-}
-
-pub(crate) fn profile() -> impl TypedValueParser<Value = Profile> {
-    one_of(PROFILES)
-}
-
-pub(crate) fn level() -> impl TypedValueParser<Value = Severity> {
-    one_of(LEVELS)
-}
-
-pub(crate) fn failure() -> impl TypedValueParser<Value = Severity> {
-    one_of(FAILURES)
-}
-
-pub(crate) fn failure_of_a_change() -> impl TypedValueParser<Value = FailOn> {
-    one_of(FAILURES_OF_A_CHANGE)
-}
-
-fn one_of<T: Copy + Send + Sync + 'static>(values: &'static [Named<T>]) -> impl TypedValueParser<Value = T> {
+/// Returns the parser of an option with these values.
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
+    values: &'static [Named<T>],
+) -> impl TypedValueParser<Value = T> {
     let names = values.iter().map(|(_, name, description)| PossibleValue::new(*name).help(*description));
     PossibleValuesParser::new(names).try_map(|name| {
         let found = values.iter().find(|(_, known, _)| *known == name);

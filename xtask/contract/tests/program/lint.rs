@@ -130,20 +130,3 @@ fn several_documents_are_one_report() {
         findings.as_array().unwrap().iter().map(|finding| finding["file"].as_str().unwrap()).collect();
     assert_eq!((status, files), (Some(2), vec!["c.yaml", "b.yaml"]));
 }
-
-#[test]
-fn an_option_of_a_similar_program_is_an_error_with_a_tip() {
-    for (option, tip) in [
-        ("lint --fail-severity=warn", "'--fail-on'"),
-        ("lint --ruleset=rules.yaml", "`[rules]`"),
-        ("lint --generate-ignore-file", "'--write-baseline FILE'"),
-        ("lint --extends=recommended", "'--profile'"),
-        ("lint --format=github-actions", "'github'"),
-        ("breaking --err-ignore=known.txt", "`[[waiver]]`"),
-    ] {
-        let arguments: Vec<&str> = option.split(' ').chain(["library.yaml"]).collect();
-        let (status, printed) = Workplace::new(&[]).run(&arguments);
-        assert_eq!(status, Some(2), "{printed}");
-        assert!(printed.contains("tip: ") && printed.contains(tip), "{option}: {printed}");
-    }
-}
