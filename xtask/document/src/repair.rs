@@ -39,8 +39,6 @@ pub enum Repair {
         /// The value.
         value: Value,
     },
-    /// Make several changes together; none of them is enough alone.
-    Together(Vec<Repair>),
 }
 
 impl Repair {
@@ -66,13 +64,6 @@ impl Repair {
                 key => format!("Change `{key}` to `{}`", shown(value)),
             },
             Self::Add { key, value, .. } => format!("Add `{key}: {}`", shown(value)),
-            Self::Together(repairs) => {
-                const MOST: usize = 3;
-                let mut titles: Vec<String> = repairs.iter().take(MOST).map(Self::title).collect();
-                titles.iter_mut().skip(1).for_each(|title| title[..1].make_ascii_lowercase());
-                let more = repairs.len().saturating_sub(MOST);
-                titles.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
-            }
         }
     }
 }

@@ -37,6 +37,7 @@ fn a_half_written_key_is_reported_at_its_place() {
         ("info:\n  descr\n  title: T\npaths: {}\n", 2, 3),
         ("info:\n  title: T\npat\n", 3, 1),
         ("inf\npaths: {}\n", 1, 1),
+        ("openapi: 3.0.3\ninf\ninfo:\n  title: T\n", 2, 1),
         ("info:\n  title: T\n  descr\npaths: {}\n", 3, 3),
     ] {
         refused(text, line, column, "has no `: `");

@@ -2,7 +2,7 @@
 
 use document::finding;
 use document::openapi::{Kind, Object};
-use lsp_types::{GotoDefinitionParams, GotoDefinitionResponse, TextDocumentPositionParams};
+use lsp_types::{GotoDefinitionParams, GotoDefinitionResponse};
 
 use crate::documents::Document;
 use crate::place::Place;
@@ -10,9 +10,7 @@ use crate::world::World;
 
 /// Answers `textDocument/definition`.
 pub(crate) fn definition(world: &World, params: &GotoDefinitionParams) -> Option<GotoDefinitionResponse> {
-    let TextDocumentPositionParams { text_document, position } = &params.text_document_position_params;
-    let view = world.view(&text_document.uri)?;
-    let place = Place::at(view.tree.as_ref()?, view.offset_in_tree(*position));
+    let (view, place) = world.place(&params.text_document_position_params)?;
     let location = match place.target().filter(|_| place.is_on_text()) {
         Some(target) => view.location(target.span()),
         None => world.location(&in_code(world, view, meant(&place)?)?)?,

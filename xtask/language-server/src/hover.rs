@@ -1,10 +1,9 @@
 //! Hover: an object as it is written, and where it is implemented.
 
 use document::openapi::Object;
-use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, TextDocumentPositionParams};
+use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};
 
 use crate::definition::{in_code, meant};
-use crate::place::Place;
 use crate::world::World;
 
 /// The greatest number of lines of an object that are shown.
@@ -14,9 +13,7 @@ const MAX_BYTES: usize = 4_000;
 
 /// Answers `textDocument/hover`.
 pub(crate) fn hover(world: &World, params: &HoverParams) -> Option<Hover> {
-    let TextDocumentPositionParams { text_document, position } = &params.text_document_position_params;
-    let view = world.view(&text_document.uri)?;
-    let place = Place::at(view.tree.as_ref()?, view.offset_in_tree(*position));
+    let (view, place) = world.place(&params.text_document_position_params)?;
     let names_it =
         place.steps.is_empty() || matches!(place.keyword(), Some("name" | "operationId" | "title"));
     let object = match place.target().filter(|_| place.is_on_text()) {

@@ -2,17 +2,14 @@
 
 use document::edits::uses;
 use document::openapi::{Kind, Object};
-use lsp_types::{Location, ReferenceParams, TextDocumentPositionParams};
+use lsp_types::{Location, ReferenceParams};
 
 use crate::place::Place;
 use crate::world::World;
 
 /// Answers `textDocument/references`.
 pub(crate) fn references(world: &World, params: &ReferenceParams) -> Option<Vec<Location>> {
-    let TextDocumentPositionParams { text_document, position } = &params.text_document_position;
-    let view = world.view(&text_document.uri)?;
-    let tree = view.tree.as_ref()?;
-    let place = Place::at(tree, view.offset_in_tree(*position));
+    let (view, place) = world.place(&params.text_document_position)?;
     let object = named(&place)?;
     let used = uses(object).into_iter().map(|used| view.location(used.span));
     let declared = params.context.include_declaration.then(|| view.location(object.span()));

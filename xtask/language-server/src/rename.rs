@@ -6,8 +6,8 @@ use document::repair::Repair;
 use document::{Span, shortened};
 use lsp_server::ErrorCode;
 use lsp_types::{
-    DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier, Position, PrepareRenameResponse,
-    RenameParams, TextDocumentEdit, TextDocumentPositionParams, TextEdit, WorkspaceEdit,
+    DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier, PrepareRenameResponse, RenameParams,
+    TextDocumentEdit, TextDocumentPositionParams, TextEdit, WorkspaceEdit,
 };
 
 use crate::documents::Document;
@@ -17,8 +17,7 @@ use crate::world::{Refusal, World};
 
 /// Answers `textDocument/prepareRename`: the range of the name at a position.
 pub(crate) fn prepare(world: &World, params: &TextDocumentPositionParams) -> Option<PrepareRenameResponse> {
-    let view = world.view(&params.text_document.uri)?;
-    let (place, object) = at(view, params.position)?;
+    let (view, place, object) = at(world, params)?;
     let span = name_in(place.span, object.model().source(), object.name())?;
     let range = view.range(span);
     Some(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder: object.name().to_owned() })
@@ -30,14 +29,12 @@ pub(crate) fn prepare(world: &World, params: &TextDocumentPositionParams) -> Opt
 /// When there is no component at the position, the name is not allowed or used already, or the text cannot be read.
 pub(crate) fn rename(world: &World, params: &RenameParams) -> Result<Option<WorkspaceEdit>, Refusal> {
     let refused = |reason: String| (ErrorCode::RequestFailed, reason);
-    let TextDocumentPositionParams { text_document, position } = &params.text_document_position;
-    let view = world.view(&text_document.uri);
-    let no_component = || refused("there is no component at this place".to_owned());
-    let view = view.filter(|view| view.tree.is_some()).ok_or_else(no_component)?;
-    if view.newest_tree().is_none() {
+    let view = world.view(&params.text_document_position.text_document.uri);
+    if view.is_some_and(|view| view.tree.is_some() && view.newest_tree().is_none()) {
         return Err(refused("the document cannot be read now; correct its errors first".to_owned()));
     }
-    let (_, object) = at(view, *position).ok_or_else(no_component)?;
+    let no_component = || refused("there is no component at this place".to_owned());
+    let (view, _, object) = at(world, &params.text_document_position).ok_or_else(no_component)?;
     let new = params.new_name.as_str();
     if let Some(fix) = shapes::wrong_key(Keys::ComponentNames, new) {
         return Err(refused(format!("`{}` cannot be the name of a component. {fix}", shortened(new))));
@@ -53,10 +50,13 @@ pub(crate) fn rename(world: &World, params: &RenameParams) -> Result<Option<Work
 }
 
 /// Returns the component whose name or reference is at a position.
-fn at(view: &Document, position: Position) -> Option<(Place<'_>, Object<'_>)> {
-    let place = Place::at(view.tree.as_ref()?, view.offset_in_tree(position));
+fn at<'w>(
+    world: &'w World,
+    params: &TextDocumentPositionParams,
+) -> Option<(&'w Document, Place<'w>, Object<'w>)> {
+    let (view, place) = world.place(params)?;
     let object = named(&place).filter(|object| is_component(*object))?;
-    Some((place, object))
+    Some((view, place, object))
 }
 
 /// Returns the place of a name in the text of a key or value. `None` if it is written with escapes.

@@ -5,9 +5,6 @@ use std::ops::Range;
 use line_index::{LineCol, LineIndex, TextSize, WideEncoding, WideLineCol};
 use lsp_types::{Position, TextDocumentContentChangeEvent};
 
-/// The limit of bytes of a text. An edit that exceeds it is ignored.
-pub(crate) const MAX_TEXT: usize = 256 << 20;
-
 /// A text with an index of its lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
@@ -16,9 +13,8 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Indexes a text. A text above [`MAX_TEXT`] is treated as empty.
+    /// Indexes a text.
     pub(crate) fn new(string: String) -> Self {
-        let string = if string.len() > MAX_TEXT { String::new() } else { string };
         let index = LineIndex::new(&string);
         Self { string, index }
     }
@@ -49,7 +45,7 @@ impl Text {
     /// Returns the position of an offset, limited to the text.
     pub(crate) fn position(&self, offset: usize) -> Position {
         let offset = self.string.floor_char_boundary(offset.min(self.string.len()));
-        // The limit of the text is below that of the type.
+        // No editor sends a text that exceeds the type.
         let size = TextSize::try_from(offset).unwrap_or_default();
         let place = self.index.try_line_col(size).unwrap_or(LineCol { line: 0, col: 0 });
         let character = self.index.to_wide(WideEncoding::Utf16, place).map_or(0, |wide| wide.col);
@@ -90,9 +86,6 @@ impl Text {
             valid = range.start.line.min(range.end.line);
             let start = self.offset(range.start);
             let end = self.offset(range.end).max(start);
-            if self.string.len() - (end - start) + change.text.len() > MAX_TEXT {
-                continue;
-            }
             self.string.replace_range(start..end, &change.text);
         }
         if valid != u32::MAX {

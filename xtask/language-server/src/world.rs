@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use document::{Span, finding};
 use lsp_server::ErrorCode;
-use lsp_types::{Location, Position, Range, Uri};
+use lsp_types::{Location, Position, Range, TextDocumentPositionParams, Uri};
 
 use crate::documents::Document;
+use crate::place::Place;
 use crate::project::{Locate, Project};
 use crate::uris;
 
@@ -28,6 +29,12 @@ impl World {
     /// The document with this URI.
     pub(crate) fn view(&self, uri: &Uri) -> Option<&Document> {
         self.documents.get(&uris::normal(uri))
+    }
+
+    /// Returns a document, and what its last readable text has at a position.
+    pub(crate) fn place(&self, at: &TextDocumentPositionParams) -> Option<(&Document, Place<'_>)> {
+        let view = self.view(&at.text_document.uri)?;
+        Some((view, Place::at(view.tree.as_ref()?, view.offset_in_tree(at.position))))
     }
 
     /// The document of the project, if it is open.

@@ -76,9 +76,9 @@ pub const JSON: &str = r#"`--format json` prints an array with an object for eac
   fix         the fix, as a sentence; empty if nothing needs to be fixed
   operations  operationIds of the operations that the finding affects
   repairs     changes of the file that fix it; each is enough. An object with one key: "remove" {at},
-              "rename" {at, to}, "write" {at, value}, "add" {at, key, value}, or "together" with an array
-              of changes. `at` is a JSON pointer. A rename changes what refers to the name too; a removed
-              property is removed from `required` too
+              "rename" {at, to}, "write" {at, value}, or "add" {at, key, value}. `at` is a JSON pointer.
+              A rename changes what refers to the name too; a removed property is removed from `required`
+              too
   scaffold    operationId of an operation that `scaffold` can add to the code, or null
 Later versions may add keys, but keep these."#;
 

@@ -161,7 +161,6 @@ fn visit(node: &Node, at: &str, found: &mut impl FnMut(&str, Option<Span>, &Node
 /// Returns the places that a repair removes.
 fn removed(repair: &Repair, root: &Node) -> Vec<String> {
     match repair {
-        Repair::Together(repairs) => repairs.iter().flat_map(|repair| removed(repair, root)).collect(),
         Repair::Remove { at } => {
             // The name of a property is removed from `required` too, or the list if it has no other.
             let property =

@@ -26,26 +26,21 @@ pub struct Edit {
 /// does not exist, the new name exists already, or a place is written in a way that cannot be edited safely, such as an
 /// alias.
 pub fn edits(model: &Model<'_>, repair: &Repair) -> Option<Vec<Edit>> {
-    finished(model.source(), of_repair(model, repair)?)
-}
-
-fn of_repair(model: &Model<'_>, repair: &Repair) -> Option<Vec<Edit>> {
     let (text, root) = (model.source(), model.root().node());
-    Some(match repair {
+    let edits = match repair {
         Repair::Remove { at } => removed(model, at)?,
         Repair::Rename { at, to } => rename::at(model, at, to)?,
         Repair::Write { at, value } => vec![parts::write(text, root, at, value)?],
         Repair::Add { at, key, value } => vec![parts::add(text, root.pointer(at)?, key, value)?],
-        Repair::Together(repairs) => {
-            repairs.iter().map(|repair| of_repair(model, repair)).collect::<Option<Vec<_>>>()?.concat()
-        }
-    })
+    };
+    finished(text, edits)
 }
 
 /// Returns edits in the order of the text, with its line breaks. `None` if they overlap, or an alias would change.
 fn finished(text: &str, mut edits: Vec<Edit>) -> Option<Vec<Edit>> {
     edits.sort_by_key(|edit| edit.range.start);
-    if text.contains("\r\n") {
+    let first_line = text.split_inclusive('\n').next();
+    if first_line.is_some_and(|line| line.ends_with("\r\n")) {
         edits.iter_mut().for_each(|edit| edit.text = edit.text.replace('\n', "\r\n"));
     }
     let is_ordered = edits.is_sorted_by(|one, other| one.range.end <= other.range.start);

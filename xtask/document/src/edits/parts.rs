@@ -1,23 +1,52 @@
 //! Edits of one entry, item or value.
 
+use std::ops::Range;
+
 use serde_json::Value as Json;
 
 use super::Edit;
 use super::format::{block, flow, key_like, literal};
 use crate::text::{self, Entry, Node, Value, pointer};
 
-/// Removes an entry of a mapping or an item of a list.
+/// Removes an entry of a mapping or an item of a list, without the comments on lines of their own beside it.
 pub fn remove(text: &str, root: &Node, at: &str) -> Option<Edit> {
-    match at_pointer(root, at)? {
-        Part::Entry(owner, number) => remove_entry(text, owner, number),
-        Part::Item(list, number) => remove_item(text, list, number),
+    let (owner, number) = at_pointer(root, at)?;
+    let parts = parts(text, owner)?;
+    let (start, end) = parts[number];
+    let end = start + text.get(start..end.max(start))?.trim_end().len();
+    let (next, before) = (parts.get(number + 1), number.checked_sub(1).map(|number| parts[number].1));
+    let edit = |range, text: &str| Some(Edit { range, text: text.to_owned() });
+    let has_comment = |range: Range<usize>| text.get(range).is_none_or(|between| between.contains('#'));
+    match (next, before) {
+        (Some((next, _)), _) if is_flow(text, owner) || line_end(text, end) >= *next => {
+            if has_comment(end..*next) { None } else { edit(start..*next, "") }
+        }
+        (None, Some(before)) if is_flow(text, owner) => {
+            if has_comment(before..start) {
+                None
+            } else {
+                edit(before..end, "")
+            }
+        }
+        (None, None) if is_flow(text, owner) => edit(start..end, ""),
+        (None, None) => edit(start..end, if matches!(owner.value, Value::Mapping(_)) { "{}" } else { "[]" }),
+        // The whole lines of the part.
+        _ if text[line_start(text, start)..start].trim_start().is_empty() => {
+            edit(line_start(text, start)..text.len().min(line_end(text, end) + 1), "")
+        }
+        // The first part of a collection that begins on a line with its owner: the next one takes its place.
+        (Some((next, _)), _) => {
+            let rest = text.get(line_end(text, end)..*next).unwrap_or_default();
+            edit(start..next - rest.trim_start().len(), "")
+        }
+        (None, Some(_)) => None,
     }
 }
 
 /// Renames a key. `None` if another entry has the name.
 pub(super) fn rename(text: &str, root: &Node, at: &str, to: &str) -> Option<Edit> {
-    let Part::Entry(owner, number) = at_pointer(root, at)? else { return None };
-    let Entry { key, key_span, .. } = &owner.entries()[number];
+    let (owner, number) = at_pointer(root, at)?;
+    let Entry { key, key_span, .. } = owner.entries().get(number)?;
     // A status without quotes keeps its name.
     if key != to && owner.entry(to).is_some() {
         return None;
@@ -85,42 +114,49 @@ fn sample<'t>(text: &str, old: &'t str) -> &'t str {
     if first.starts_with('{') { "\"" } else { old }
 }
 
-/// A value, with its key or number.
-enum Part<'a> {
-    Entry(&'a Node, usize),
-    Item(&'a Node, usize),
-}
-
-fn at_pointer<'a>(root: &'a Node, pointer: &str) -> Option<Part<'a>> {
+/// Returns the mapping or list that has a value, and the number of its entry or item.
+fn at_pointer<'a>(root: &'a Node, pointer: &str) -> Option<(&'a Node, usize)> {
     let (owner, _) = pointer.rsplit_once('/')?;
     let token = pointer::tokens(pointer)?.last()?;
     let owner = root.pointer(owner)?;
-    match &owner.value {
-        Value::Mapping(mapping) => {
-            let number = mapping.entries().iter().position(|entry| entry.key == token)?;
-            Some(Part::Entry(owner, number))
-        }
-        Value::Sequence(items) => {
-            pointer::index(&token).filter(|it| *it < items.len()).map(|it| Part::Item(owner, it))
-        }
-        _ => None,
-    }
+    let number = match &owner.value {
+        Value::Mapping(mapping) => mapping.entries().iter().position(|entry| entry.key == token),
+        _ => pointer::index(&token).filter(|number| *number < owner.items().len()),
+    };
+    Some((owner, number?))
 }
 
 /// Whether the value at a pointer is an alias, whose text is elsewhere. `None` if there is no such value.
 fn is_alias(root: &Node, at: &str) -> Option<bool> {
-    Some(match at_pointer(root, at)? {
-        Part::Entry(owner, number) => {
-            let entry = &owner.entries()[number];
-            entry.value.span.start < entry.key_span.end
-        }
-        Part::Item(list, _) => !is_ascending(list.items().iter().map(|item| item.span.start)),
+    let (owner, number) = at_pointer(root, at)?;
+    Some(match owner.entries().get(number) {
+        Some(entry) => entry.value.span.start < entry.key_span.end,
+        None => !owner.items().is_sorted_by(|one, other| one.span.start < other.span.start),
     })
 }
 
-fn is_ascending(starts: impl Iterator<Item = usize>) -> bool {
-    let starts: Vec<usize> = starts.collect();
-    starts.is_sorted_by(|one, other| one < other)
+/// Returns where each part of a mapping or list begins and ends. `None` if a list has an alias, whose place is unknown.
+fn parts(text: &str, owner: &Node) -> Option<Vec<(usize, usize)>> {
+    if let Some(first) = owner.items().first() {
+        let is_flow = is_flow(text, owner);
+        let begin = |item: &Node| {
+            let line = line_start(text, item.span.start);
+            let marker = text[line..item.span.start].rfind('-').filter(|_| !is_flow);
+            marker.map_or(item.span.start, |marker| line + marker)
+        };
+        let is_ascending = owner.items().is_sorted_by(|one, other| one.span.start < other.span.start);
+        let parts = owner.items().iter().map(|item| (begin(item), item.span.end));
+        return (is_ascending && first.span.start >= owner.span.start).then(|| parts.collect());
+    }
+    let end = |Entry { key_span, value, .. }: &Entry| {
+        if value.span.start >= key_span.end {
+            return Some(value.span.end.max(key_span.end));
+        }
+        let rest = text[key_span.end..].trim_start_matches([':', ' ']);
+        let length = rest.find(|it: char| it.is_whitespace() || ",]}".contains(it)).unwrap_or(rest.len());
+        rest.starts_with('*').then(|| text.len() - rest.len() + length)
+    };
+    owner.entries().iter().map(|entry| Some((entry.key_span.start, end(entry)?))).collect()
 }
 
 /// Whether a mapping or list has brackets.
@@ -134,62 +170,6 @@ fn is_flow(text: &str, node: &Node) -> bool {
     rest.starts_with(['{', '['])
 }
 
-fn remove_entry(text: &str, owner: &Node, number: usize) -> Option<Edit> {
-    let entries = owner.entries();
-    let Entry { key_span, .. } = &entries[number];
-    let end_of = |entry: &Entry| match entry.value.span.start >= entry.key_span.end {
-        true => Some(entry.value.span.end.max(entry.key_span.end)),
-        // An alias.
-        false => None,
-    };
-    if let Some(next) = entries.get(number + 1) {
-        let is_alias_here = || text[key_span.end..line_end(text, key_span.end)].contains('*');
-        let end = end_of(&entries[number]).or_else(|| is_alias_here().then_some(key_span.end))?;
-        return remove_before(text, owner, (key_span.start, end), next.key_span.start);
-    }
-    let end = end_of(&entries[number])?;
-    let before = number.checked_sub(1).map(|number| &entries[number]);
-    remove_last(text, owner, before.map(end_of), (key_span.start, end))
-}
-
-fn remove_item(text: &str, list: &Node, number: usize) -> Option<Edit> {
-    let items = list.items();
-    if !is_ascending(items.iter().map(|item| item.span.start)) || items[0].span.start < list.span.start {
-        return None;
-    }
-    let item = &items[number];
-    let marker = |item: &Node| {
-        let line = line_start(text, item.span.start);
-        let marker = text[line..item.span.start].rfind('-').filter(|_| !is_flow(text, list));
-        marker.map_or(item.span.start, |marker| line + marker)
-    };
-    let start = marker(item);
-    if let Some(next) = items.get(number + 1) {
-        return remove_before(text, list, (start, item.span.end), marker(next));
-    }
-    let before = number.checked_sub(1).map(|number| Some(items[number].span.end));
-    remove_last(text, list, before, (start, item.span.end))
-}
-
-/// Removes a part of a collection before another part, without the comments between them on lines of their own.
-fn remove_before(text: &str, owner: &Node, (start, end): (usize, usize), next: usize) -> Option<Edit> {
-    let edit = |range| Some(Edit { range, text: String::new() });
-    if is_flow(text, owner) {
-        return if text.get(end..next)?.contains('#') { None } else { edit(start..next) };
-    }
-    let after = line_end(text, end);
-    if after >= next {
-        return edit(start..next);
-    }
-    let line = line_start(text, start);
-    if text[line..start].trim_start().is_empty() {
-        return edit(line..after + 1);
-    }
-    // The first part of a collection that begins on a line with its owner: the next one takes its place.
-    let rest = text.get(after..next)?;
-    edit(start..next - rest.trim_start().len())
-}
-
 /// Returns the start of the line with a place.
 fn line_start(text: &str, place: usize) -> usize {
     text[..place].rfind('\n').map_or(0, |before| before + 1)
@@ -198,29 +178,6 @@ fn line_start(text: &str, place: usize) -> usize {
 /// Returns the end of the line with a place, without its line break.
 fn line_end(text: &str, place: usize) -> usize {
     text[place..].find('\n').map_or(text.len(), |length| place + length)
-}
-
-/// Removes the last part of a collection. `before` is the end of the part before it, if there is one.
-fn remove_last(
-    text: &str,
-    owner: &Node,
-    before: Option<Option<usize>>,
-    (start, end): (usize, usize),
-) -> Option<Edit> {
-    let end = start + text.get(start..end.max(start))?.trim_end().len();
-    let edit = |range, text: &str| Some(Edit { range, text: text.to_owned() });
-    let Some(before) = before else {
-        let empty = if matches!(owner.value, Value::Mapping(_)) { "{}" } else { "[]" };
-        return edit(start..end, if is_flow(text, owner) { "" } else { empty });
-    };
-    if is_flow(text, owner) {
-        return if text.get(before?..start)?.contains('#') { None } else { edit(before?..end, "") };
-    }
-    // The whole lines of the entry.
-    let line = line_start(text, start);
-    let is_first = text[line..start].chars().all(char::is_whitespace);
-    let end = text.len().min(line_end(text, end) + 1);
-    if is_first { edit(line..end, "") } else { None }
 }
 
 fn add_entry(text: &str, owner: &Node, name: &str, value: &Json) -> Option<Edit> {

@@ -6,7 +6,7 @@ use super::format::{flow, key_like};
 use super::uses::{Use, uses};
 use super::{Edit, parts};
 use crate::openapi::{Kind, Model, Object, template};
-use crate::text::{Entry, Node, pointer};
+use crate::text::{Entry, Node};
 
 /// Renames what is at a place: its key, or the name that is its value.
 pub(super) fn at(model: &Model<'_>, at: &str, to: &str) -> Option<Vec<Edit>> {
@@ -85,24 +85,14 @@ fn variables(path: Object<'_>, to: &str) -> Vec<Edit> {
 /// Renames a parameter in the links that lead to an operation, or to one of a path. They name it `limit` or
 /// `query.limit` (OpenAPI 3.0.3, section 4.7.20.1).
 fn in_links_to(owner: Object<'_>, location: &str, old: &str, new: &str) -> Vec<Edit> {
-    let model = owner.model();
-    let is_operation = |it: &Object<'_>| it.kind() == Kind::Operation;
-    let operations: Vec<_> = owner.parts().chain([owner]).filter(is_operation).collect();
-    let ids: Vec<&str> = operations.iter().filter_map(|operation| operation.text("operationId")).collect();
-    let places: Vec<String> = operations.iter().map(Object::pointer).collect();
-    let leads_here = |link: &Object<'_>| match (link.text("operationId"), link.text("operationRef")) {
-        (Some(id), _) => ids.contains(&id),
-        (_, Some(reference)) => {
-            pointer::in_reference(reference).is_some_and(|at| places.iter().any(|it| *it == at))
-        }
-        _ => false,
-    };
+    let operations = owner.parts().chain([owner]).filter(|it| it.kind() == Kind::Operation);
+    let links = operations.flat_map(uses).map(|used| used.user).filter(|user| user.kind() == Kind::Link);
+    let parameters = links.filter_map(|link| link.get("parameters")).flat_map(Node::entries);
     let qualified = format!("{location}.{old}");
-    let parameters = model.all(Kind::Link).filter(leads_here).filter_map(|link| link.get("parameters"));
-    let named = parameters.flat_map(Node::entries).filter(|it| it.key == old || it.key == qualified);
+    let named = parameters.filter(|it| it.key == old || it.key == qualified);
     let edits = named.filter_map(|Entry { key, key_span, .. }| {
         let range = key_span.start..key_span.end;
-        let sample = model.source().get(range.clone())?;
+        let sample = owner.model().source().get(range.clone())?;
         Some(Edit { text: key_like(sample, &format!("{}{new}", &key[..key.len() - old.len()])), range })
     });
     edits.collect()

@@ -8,6 +8,8 @@ use crate::text::{Node, Span, pointer};
 /// A place that refers to an object.
 #[derive(Clone, Debug)]
 pub struct Use<'a> {
+    /// The object with the place.
+    pub user: Object<'a>,
     /// The place of the value or key.
     pub span: Span,
     /// The value or key, without quotes.
@@ -86,17 +88,18 @@ pub fn uses(object: Object<'_>) -> Vec<Use<'_>> {
 }
 
 /// Returns the places in an object itself that refer to another one.
-fn uses_by(user: Object<'_>) -> Vec<Use<'_>> {
+fn uses_by<'a>(user: Object<'a>) -> Vec<Use<'a>> {
     let entries = |keyword| user.get(keyword).map(Node::entries).unwrap_or_default().iter();
     let items = |keyword| user.get(keyword).map(Node::items).unwrap_or_default().iter();
+    let named = |node: &'a Node, target| Some(Use { user, span: node.span, text: node.as_str()?, target });
+    let reference = |node: &'a Node| named(node, Target::At(pointer::in_reference(node.as_str()?)?));
     match user.kind() {
         _ if user.is_reference() => user.get("$ref").and_then(reference).into_iter().collect(),
         Kind::Discriminator => {
-            let mapped = entries("mapping").map(|entry| &entry.value);
-            let mapped =
-                mapped.filter_map(|it| reference(it).or_else(|| named(it, Target::Named(Kind::Schema))));
+            let name = |node: &'a Node| reference(node).or_else(|| named(node, Target::Named(Kind::Schema)));
             let property = user.get("propertyName").zip(user.parent());
-            mapped.chain(property.and_then(|(node, schema)| named(node, Target::Property(schema)))).collect()
+            let property = property.and_then(|(node, schema)| named(node, Target::Property(schema)));
+            entries("mapping").filter_map(|entry| name(&entry.value)).chain(property).collect()
         }
         Kind::Link => {
             let id = user.get("operationId").and_then(|node| named(node, Target::Named(Kind::Operation)));
@@ -107,17 +110,8 @@ fn uses_by(user: Object<'_>) -> Vec<Use<'_>> {
         Kind::SecurityRequirement => {
             let entries = user.node().entries().iter();
             let target = || Target::Named(Kind::SecurityScheme);
-            entries.map(|it| Use { span: it.key_span, text: &it.key, target: target() }).collect()
+            entries.map(|it| Use { user, span: it.key_span, text: &it.key, target: target() }).collect()
         }
         _ => Vec::new(),
     }
-}
-
-fn reference(node: &Node) -> Option<Use<'_>> {
-    let text = node.as_str()?;
-    Some(Use { span: node.span, text, target: Target::At(pointer::in_reference(text)?) })
-}
-
-fn named<'a>(node: &'a Node, target: Target<'a>) -> Option<Use<'a>> {
-    Some(Use { span: node.span, text: node.as_str()?, target })
 }

@@ -7,8 +7,8 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use super::Kind;
 use super::model::{Id, Model, Object, address};
 use super::shapes::with_article;
-use crate::finding::{nearest, shortened};
-use crate::rule::{Findings, rules};
+use crate::finding::{Suggestions, shortened};
+use crate::rule::{Added, Findings, rules};
 use crate::text::pointer;
 
 rules! {
@@ -50,7 +50,7 @@ pub(super) fn follow(root: &Node, model: &mut Model<'_>) {
 }
 
 pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
-    let (mut external, mut searched) = (Vec::new(), 0);
+    let mut external = Vec::new();
     for object in model.everything().filter(Object::is_reference) {
         let Some(reference) = object.text("$ref") else { continue };
         let (message, fix) = match model.target(object.id) {
@@ -66,31 +66,21 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
                 external.push(object);
                 continue;
             }
-            None => {
-                let message = format!("`{}` does not lead to an object of OpenAPI.", shortened(reference));
-                searched += 1;
-                if let Some(meant) = meant(reference, object).filter(|_| searched <= MAX_SEARCHES) {
-                    let fix =
-                        format!("Did you mean `{}`? Else add its target to `components`.", shortened(&meant));
-                    let added = findings.add(&INVALID, object.value_spot("$ref"), message, fix);
-                    added.write(meant);
-                    continue;
-                }
-                (message, "Correct the reference, or add its target to `components`.")
-            }
+            None => (
+                format!("`{}` does not lead to an object of OpenAPI.", shortened(reference)),
+                "Correct the reference, or add its target to `components`.",
+            ),
         };
-        findings.add(&INVALID, object.value_spot("$ref"), message, fix);
+        let meant = meant(reference, object, &mut findings.suggestions);
+        let added = findings.add(&INVALID, object.value_spot("$ref"), message, fix);
+        added.meant(meant.as_deref(), Added::write);
     }
     if let Some(first) = external.first() {
-        let lines = external.iter().take(FIRST_EXTERNAL).map(|object| {
-            let reference = shortened(object.text("$ref").unwrap_or_default());
-            format!("`{reference}` on line {}", object.spot().span.line)
-        });
-        let lines = lines.collect::<Vec<_>>().join(", ");
-        let more = if external.len() > FIRST_EXTERNAL { ", ..." } else { "" };
+        let reference = shortened(first.text("$ref").unwrap_or_default());
+        let place = format!("`{reference}` on line {}", first.span().line);
         let message = match external.len() {
-            1 => format!("A reference leads to another file: {lines}."),
-            number => format!("{number} references lead to other files: {lines}{more}."),
+            1 => format!("A reference leads to another file: {place}."),
+            number => format!("{number} references lead to other files, the first {place}."),
         };
         let fix = "Bundle the document into one file first, for example with `redocly bundle`.";
         findings.add(&INVALID, first.value_spot("$ref"), message, fix);
@@ -100,27 +90,14 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
     cycles(model, findings);
 }
 
-/// The number of wrong references for which a similar component is searched, because a document can have very many.
-const MAX_SEARCHES: usize = 50;
-
-/// Returns the reference to the component whose name is similar to the last part of a wrong one, or else to that with the
-/// longest name that begins the same.
-fn meant(wrong: &str, object: Object<'_>) -> Option<String> {
-    const SHORTEST: usize = 4;
+/// Returns the reference to the component whose name is similar to the last part of a wrong one.
+fn meant(wrong: &str, object: Object<'_>, suggestions: &mut Suggestions) -> Option<String> {
     let name = wrong.rsplit('/').next().unwrap_or_default();
     let components = object.model().root().child("components")?;
-    let names = || components.parts().filter(|it| it.kind() == object.kind()).map(|it| it.name());
-    let begins = |known: &&str| {
-        known.len().min(name.len()) >= SHORTEST && (known.starts_with(name) || name.starts_with(*known))
-    };
-    let near = nearest(name, names());
-    let found = near.or_else(|| names().filter(begins).max_by_key(|it| it.len()))?;
-    let known = components.parts().find(|it| it.kind() == object.kind() && it.name() == found)?;
-    Some(format!("#{}", known.pointer()))
+    let known = || components.parts().filter(|it| it.kind() == object.kind());
+    let found = suggestions.nearest(name, known().map(|it| it.name()))?;
+    Some(format!("#{}", known().find(|it| it.name() == found)?.pointer()))
 }
-
-/// The number of references to other files that the finding lists.
-const FIRST_EXTERNAL: usize = 3;
 
 /// Reports cycles of references, and of schemas that apply to the same value.
 fn cycles(model: &Model<'_>, findings: &mut Findings) {

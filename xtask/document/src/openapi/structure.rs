@@ -261,18 +261,8 @@ impl<'a> Walker<'a, '_> {
             // The names of required properties belong to the object.
             (Kind::Schema, "required") => matches!(node.value, Value::Bool(_)) && rest.is_empty(),
             (_, keyword) => {
-                let is_object = matches!(
-                    shape,
-                    Shape::List(_)
-                        | Shape::Map(..)
-                        | Shape::Object(_)
-                        | Shape::Either(_)
-                        | Shape::SchemaOrBoolean
-                );
-                matches!(node.value, Value::Null)
-                    && *demand == Demand::Optional
-                    && !is_object
-                    && keyword != "type"
+                let is_absent = matches!(node.value, Value::Null) && *demand == Demand::Optional;
+                is_absent && shape.is_scalar() && keyword != "type"
             }
         }
     }

@@ -36,6 +36,13 @@ pub enum Shape {
     SchemaOrBoolean,
 }
 
+impl Shape {
+    /// Whether the value is neither an object, nor a list or a map.
+    pub(super) fn is_scalar(&self) -> bool {
+        matches!(self, Any | Text | Boolean | Number | Count | Uri | Email | Word(_))
+    }
+}
+
 /// The form of the keys of a map, or of the keys of an object that are not keywords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {

@@ -69,23 +69,16 @@ impl Reader<'_> {
             Parsed::BooleanLit(literal) => Value::Bool(literal.value),
             Parsed::StringLit(literal) => Value::String(literal.value.to_string()),
             Parsed::NumberLit(literal) => {
-                let number = literal.value.parse().map_err(|_| {
-                    Problem::at(
-                        span,
-                        format!(
-                            "`{}` is a number that is too large for JSON readers",
-                            shortened(literal.value)
-                        ),
-                    )
-                })?;
-                Value::Number(number)
+                let too_large = "is a number that is too large for JSON readers";
+                let message = |_| format!("`{}` {too_large}", shortened(literal.value));
+                Value::Number(literal.value.parse().map_err(message).map_err(|it| Problem::at(span, it))?)
             }
             Parsed::Array(array) => {
                 let items = array.elements.iter().map(|item| self.node(item, depth + 1));
                 Value::Sequence(items.collect::<Result<_, _>>()?)
             }
             Parsed::Object(object) => {
-                let mut mapping = Mapping::with_capacity(object.properties.len());
+                let mut mapping = Mapping::default();
                 for property in &object.properties {
                     let key = match &property.name {
                         ObjectPropName::String(name) => name.value.as_ref(),

@@ -45,12 +45,15 @@ pub(super) fn quoted(text: &str) -> Option<usize> {
     None
 }
 
+/// The number of lines up to that of the error in which a key without a value is searched.
+const LINES_OF_KEY: usize = 3;
+
 /// Returns the offset of a key without a value, such as one that is being written: the text of the line of the error, or
-/// of the line before it, if it has no colon and the indentation of a key beside it.
+/// of a line shortly before it, if it has no colon and the indentation of a key beside it.
 pub(super) fn half_written(text: &str, error_line: usize) -> Option<usize> {
     let indentation = |line: &str| line.len() - line.trim_start().len();
     let lines: Vec<&str> = text.split_inclusive('\n').take(error_line + 1).collect();
-    [error_line.checked_sub(2), error_line.checked_sub(1)].into_iter().flatten().find_map(|number| {
+    (error_line.saturating_sub(LINES_OF_KEY)..error_line).find_map(|number| {
         let line = *lines.get(number)?;
         let word = line.trim();
         let is_inside = |other: &&&str| indentation(other) > indentation(line);

@@ -92,11 +92,6 @@ pub struct Mapping {
 const MAX_LINEAR: usize = 16;
 
 impl Mapping {
-    /// A mapping without entries that is to have this many.
-    pub(super) fn with_capacity(entries: usize) -> Self {
-        Self { entries: Vec::with_capacity(entries), index: None }
-    }
-
     /// The entries, in the order of the file.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
