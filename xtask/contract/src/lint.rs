@@ -6,6 +6,7 @@ use checks::explanation;
 use checks::lint::lint;
 use checks::registry;
 use checks::report::{self, Sources};
+use similar::TextDiff;
 
 use crate::acceptance::Acceptance;
 use crate::fix::{self, Fix};
@@ -32,6 +33,9 @@ pub struct Options {
     #[arg(long, value_parser = one_of(values::FIXES), num_args = 0..=1, require_equals = true, default_missing_value = "safe",
           value_name = "WHICH")]
     pub fix: Option<Fix>,
+    /// Print what `--fix` would change as a unified diff, and write nothing. Exit status 1 if there is a change.
+    #[arg(long, requires = "fix")]
+    pub dry_run: bool,
 }
 
 const NAME: &str = "lint";
@@ -61,11 +65,14 @@ pub fn run(paths: &[PathBuf], options: &Options, root: &Path) -> u8 {
         all.summary += &summary;
         all.status = all.status.max(status);
     }
+    if options.dry_run && all.files.is_empty() {
+        return all.status;
+    }
     all.print(NAME, options.common.format, &Sources::new(root))
 }
 
 fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
-    let Options { common, acceptance, fix, .. } = options;
+    let Options { common, acceptance, fix, dry_run, .. } = options;
     let config = acceptance.configure(common.load_config(path, root)?)?;
     let mut document = crate::load_document(path)?;
     let applied = |document: &_| config.apply(lint(document, config.dates(common.today())), NAME);
@@ -75,8 +82,14 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
             let message = "Only a file can be fixed.".to_owned();
             return Err(File::unusable(path, message, "Write the path of a file."));
         }
+        let old = document.text.clone();
         let number;
         (document, number) = fix::fixed(document, *fix, |document| applied(document).findings);
+        if *dry_run {
+            let diff = TextDiff::from_lines(&old, &document.text);
+            report::write(&diff.unified_diff().header(&document.path, &document.path).to_string());
+            return Ok(Checked { status: u8::from(number > 0), ..Checked::default() });
+        }
         if number > 0 {
             fix::replace(path, &document.text).map_err(|error| {
                 let message = format!("The file cannot be replaced: {error}.");

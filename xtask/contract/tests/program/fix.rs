@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use checks::breaking;
 use contract::fix;
@@ -40,6 +41,24 @@ fn a_safe_fix_keeps_the_meaning_and_the_rest_is_reported() {
     let (status, printed) = lint(&workplace, &["--fix=all"]);
     assert_eq!((status, printed.as_str()), (Some(0), "library.yaml: 1 fixed, no findings\n"));
     assert!(text(&workplace).contains("summary: List books # a misspelling\n"));
+}
+
+#[test]
+fn a_dry_run_writes_nothing_and_prints_what_patch_applies() {
+    let workplace = Workplace::new(&[("library.yaml", &document())]);
+    let (status, diff) = lint(&workplace, &["--fix=all", "--dry-run"]);
+    assert_eq!(status, Some(1), "{diff}");
+    assert_eq!(text(&workplace), document());
+    assert!(diff.starts_with("--- library.yaml\n+++ library.yaml\n@@ -"), "{diff}");
+    workplace.write("fix.patch", diff.as_bytes());
+    let mut git = Command::new("git");
+    git.args(["apply", "-p0", "fix.patch"]).current_dir(workplace.path("")).stdout(Stdio::null());
+    assert!(git.status().unwrap().success(), "{diff}");
+    let patched = text(&workplace);
+    let other = Workplace::new(&[("library.yaml", &document())]);
+    lint(&other, &["--fix=all"]);
+    assert_eq!(patched, text(&other));
+    assert_eq!(lint(&other, &["--fix=all", "--dry-run"]), (Some(0), String::new()));
 }
 
 #[test]
