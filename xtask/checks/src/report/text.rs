@@ -24,7 +24,7 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
     let mut group = with_line(group, path, about.text, finding.span, AnnotationKind::Primary, code);
     let source = finding.source.as_ref();
     if let Some((location, text)) = source.and_then(|it| Some((it, sources.text(&it.file)?))) {
-        let lacks = finding.rule.ends_with("-not-in-code") && finding.instead.is_none();
+        let lacks = finding.rule.ends_with("-not-in-code");
         let label = match (finding.code.is_empty(), lacks) {
             (true, _) => "the code of this finding",
             (false, true) => "the place in the code where it is missing",

@@ -35,13 +35,6 @@ struct Locator<'i, 'f> {
 }
 
 impl<'i> Locator<'i, '_> {
-    /// Returns the code's name of the thing that the document calls `name`. It is different only if the finding says that
-    /// the code lacks this thing, which is then the last of the trail.
-    fn in_code<'n>(&'n self, name: &'n str, rest: Trail<'_>) -> &'n str {
-        let is_missing = rest.is_empty() && self.finding.rule.ends_with("-not-in-code");
-        self.finding.instead.as_deref().filter(|_| is_missing).unwrap_or(name)
-    }
-
     fn document(&self, trail: Trail<'_>) -> Option<&'i Location> {
         let index = self.index;
         let ((kind, name), rest) = trail.split_first()?;
@@ -50,15 +43,15 @@ impl<'i> Locator<'i, '_> {
             "security scheme" => index.name("SCHEME_NAME"),
             "path" => self.path(name, rest),
             "operation" => Some(self.operation(index.endpoint(name)?, rest)),
-            "schema" => Some(self.inside(index.schema(self.in_code(name, rest))?, rest)),
+            "schema" => Some(self.inside(index.schema(name)?, rest)),
             _ => None,
         }
     }
 
     fn path(&self, path: &str, rest: Trail<'_>) -> Option<&'i Location> {
-        let (path, method) = match rest {
-            [("operation", method), rest @ ..] => (path, Some(self.in_code(method, rest))),
-            _ => (self.in_code(path, &[]), None),
+        let method = match rest {
+            [("operation", method), ..] => Some(method),
+            _ => None,
         };
         let mut endpoints = self.index.endpoints.iter().filter(|endpoint| endpoint.path == path);
         endpoints.find(|it| method.is_none_or(|method| it.method == method)).map(|it| &it.function)
@@ -66,14 +59,11 @@ impl<'i> Locator<'i, '_> {
 
     fn operation(&self, endpoint: &'i Endpoint, rest: Trail<'_>) -> &'i Location {
         let found = match rest {
-            [("parameter", name), rest @ ..] => {
+            [("parameter", name), ..] => {
                 // The name may have its location: `limit in query`.
-                let name = self.in_code(name, rest);
                 self.index.field(endpoint, name.split(" in ").next().unwrap_or(name))
             }
-            [("response", status), ("header", name), rest @ ..] => {
-                self.header(endpoint, status, self.in_code(name, rest))
-            }
+            [("response", status), ("header", name), ..] => self.header(endpoint, status, name),
             // All error responses have the same body.
             [("response", status), _, ..] if is_error(status) => {
                 self.index.schema("Error").map(|it| &it.place)
@@ -97,7 +87,7 @@ impl<'i> Locator<'i, '_> {
     /// Locates a part of a type.
     fn inside(&self, of: &'i WireType, rest: Trail<'_>) -> &'i Location {
         let member = match rest {
-            [("property", name), rest @ ..] => of.member(self.in_code(name, rest)),
+            [("property", name), ..] => of.member(name),
             // A value of `required` or `enum`.
             [] => self.finding.instead.as_ref().and_then(|name| of.member(name)),
             _ => None,
