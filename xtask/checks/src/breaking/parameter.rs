@@ -39,14 +39,10 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         if let Some(new) = rest.added.iter().find(is_alike) {
             what += &format!("; new: `{}`", new.name());
         }
-        // The path template still has the parameter; only its declaration was removed.
-        let is_in_path = old.location() == "path";
-        let rule = if is_in_path { &rules::PATH_PARAMETER_DECLARED } else { removal(cx, &old) };
-        cx.report(rule, Some(At::of(&old.declared())), Some(remaining), what);
+        cx.report(removal(cx, &old), Some(At::of(&old.declared())), Some(remaining), what);
     }
     for new in rest.added.into_iter().filter(|_| old_is_clear) {
         let (rule, required) = match (new.location(), new.is_required()) {
-            ("path", _) if takes_any_text(&new) => (&rules::PATH_PARAMETER_DECLARED, " and required"),
             ("path", _) => (&rules::PATH_PARAMETER_ADDED, " and required"),
             (_, true) => (&rules::PARAMETER_ADDED_REQUIRED, " and required"),
             (_, false) => (&rules::PARAMETER_ADDED_OPTIONAL, ""),
@@ -66,17 +62,6 @@ fn parameters<'a>(operation: &Operation<'a>) -> Vec<((&'a str, String), Paramete
     };
     let parameters = operation.parameters().into_iter().filter(|parameter| !parameter.is_ignored());
     parameters.map(|parameter| (identity(&parameter), parameter)).collect()
-}
-
-/// Whether the schema of a parameter allows any text. A declaration of such a path parameter changes no request.
-fn takes_any_text(parameter: &Parameter<'_>) -> bool {
-    let Some(schema) = parameter.schema() else { return false };
-    let restricts = |key: &str| !matches!(key, "type" | "description" | "title" | "example" | "deprecated");
-    schema.resolved().is_some_and(|schema| {
-        let mut entries = schema.node().entries().iter();
-        schema.type_name().is_none_or(|name| name == "string")
-            && !entries.any(|entry| restricts(&entry.key) && !entry.key.starts_with("x-"))
-    })
 }
 
 fn removal(cx: &Comparer<'_>, old: &Parameter<'_>) -> &'static ChangeRule {

@@ -54,7 +54,7 @@ impl<'i> Locator<'i, '_> {
             _ => None,
         };
         let mut endpoints = self.index.endpoints.iter().filter(|endpoint| endpoint.path == path);
-        endpoints.find(|it| method.is_none_or(|method| it.method == method)).map(|it| &it.function)
+        endpoints.find(|it| method.is_none_or(|method| it.method == *method)).map(|it| &it.function)
     }
 
     fn operation(&self, endpoint: &'i Endpoint, rest: Trail<'_>) -> &'i Location {

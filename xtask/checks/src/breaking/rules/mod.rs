@@ -108,7 +108,6 @@ rules! {
     REACTIVATED = "endpoint-reactivated", Info, Minor, Changed, OASDIFF, "The operation is not planned to be removed any more.";
 
     PATH_PARAMETER_RENAMED = "path-parameter-renamed", Info, Patch, Changed, OURS, "Requests stay the same. Generated clients may have another name for the argument.";
-    PATH_PARAMETER_DECLARED = "path-parameter-declaration-changed", Info, Patch, Changed, OURS, "Requests stay the same. Generated clients have other arguments.";
     OPERATION_ID_REMOVED = "api-operation-id-removed", Info, Patch, Changed, OASDIFF, "Requests stay the same. Programs that use a generated client no longer compile, since it names the function after the operationId.";
     OPERATION_ID_ADDED = "api-operation-id-added", Info, Patch, Changed, OASDIFF, "Generated clients have a name for the function.";
     TAG_REMOVED = "api-tag-removed", Info, Patch, Changed, OASDIFF, "Some generated clients group their functions by tag.";
@@ -207,9 +206,6 @@ rules! {
 
     SERVER_ADDED = "server-added", Info, Minor, Added, OURS, "Clients may send requests to one more URL.";
     SERVER_REMOVED = "server-removed", Error, Major, Removed, OURS, "Requests to the URL may fail.";
-    SERVER_VARIABLE_DEFAULT = "server-variable-default-changed", Error, Major, Changed, OURS, "Clients that keep the default send requests to another URL, and requests to the old one may fail.";
-    SERVER_VARIABLE_VALUE_ADDED = "server-variable-enum-value-added", Info, Minor, Added, OURS, "Clients may choose one more value.";
-    SERVER_VARIABLE_VALUE_REMOVED = "server-variable-enum-value-removed", Error, Major, Removed, OURS, "Clients that chose the value have no URL.";
 
     EXTENSION_CHANGED = "extension-changed", Info, Patch, Changed, OURS, "Programs that read the extension may be affected.";
     WITHOUT_EFFECT = "keyword-without-effect-changed", Info, Patch, Changed, OURS, "Requests and responses stay the same, since the keyword has no effect here. Generated clients may differ.";
