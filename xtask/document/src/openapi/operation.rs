@@ -200,8 +200,8 @@ impl<'a> Server<'a> {
         url
     }
 
-    /// Returns the URLs of the template: one for each value in the `enum` of a variable, or with `{}` if any value
-    /// is allowed or there are too many values. A variable of any value at the beginning is replaced by its
+    /// Returns the URLs of the template: one for each value in the `enum` of a variable, with `{}` if any value is
+    /// allowed, or with all values if they are too many. A variable of any value at the beginning is replaced by its
     /// default, since the URL could be any.
     pub fn urls(&self) -> Vec<String> {
         const MAX_URLS: usize = 100;
@@ -213,9 +213,12 @@ impl<'a> Server<'a> {
             let listed =
                 variable.and_then(|variable| variable.get("enum")).map(Node::items).unwrap_or_default();
             let mut values: Vec<_> = listed.iter().filter_map(Node::as_str).collect();
+            let together = format!("{{{}}}", values.join(","));
+            if values.is_empty() && urls[0].is_empty() {
+                values.extend(variable.and_then(|variable| variable.text("default")));
+            }
             if values.is_empty() || values.len() * urls.len() > MAX_URLS {
-                let default = variable.and_then(|variable| variable.text("default"));
-                values = vec![default.filter(|_| urls[0].is_empty()).unwrap_or("{}")];
+                values = vec![&together];
             }
             let with = |url: &String| values.iter().map(|value| format!("{url}{value}{piece}")).collect();
             urls = urls.iter().flat_map(|url| -> Vec<String> { with(url) }).collect();
