@@ -16,7 +16,6 @@ fn main() -> std::io::Result<()> {
         let _json = site::embedded::write(&output)?;
         #[cfg(feature = "client")]
         {
-            println!("cargo::rerun-if-changed=tests/generator/client.rs");
             let json = _json.map_err(|problem| format!("{problem}; run `cargo xtask check`"));
             let client = json.and_then(|json| client::client(&json)).unwrap_or_else(|problem| {
                 let message = format!("{}: {problem}", site::embedded::DOCUMENT);

@@ -54,6 +54,9 @@ fn culprits(document: &Value) -> Vec<String> {
     for (name, _) in schemas.into_iter().flatten() {
         bare["components"]["schemas"][name] = json!({});
     }
+    if fails(&bare) {
+        return Vec::new();
+    }
     let mut found = Vec::new();
     for (name, schema) in schemas.into_iter().flatten() {
         let mut one = bare.clone();

@@ -26,10 +26,11 @@ pub(super) fn run(plan: &Plan<'_>) -> Result<(), String> {
     let postgres = Postgres::start()?;
     let servers = server::start(plan, ANIMALS, postgres.as_ref(), &[])?;
     println!("bench: {} animals, {} s a load", grouped(ANIMALS as f64), plan.options.seconds);
-    let requests = |server: &'_ Server| server.requests().iter();
     let mut rows: Vec<_> = servers
         .iter()
-        .flat_map(|server| requests(server).map(move |(what, request)| (server, *what, *request, Vec::new())))
+        .flat_map(|server| {
+            server.requests().iter().map(move |(what, request)| (server, *what, *request, Vec::new()))
+        })
         .collect();
     for round in 1..=rounds {
         for (server, _, request, measured) in &mut rows {

@@ -34,14 +34,14 @@ pub(super) fn docs(context: &Context) -> Result<String, String> {
 
 /// Checks the feed of releases, of the service and of a site with a URL, with Jing and feedparser.
 pub(super) fn feed(context: &Context) -> Result<String, String> {
-    let (path, url) = ("docs/releases.atom", "https://docs.example.com/animals");
+    let (path, site) = ("docs/releases.atom", "https://docs.example.com/animals");
     let file = context.directory.join("python/releases.atom");
-    let content = site::files(&workspace(), Some(url))?.remove(path).unwrap_or_default();
+    let content = site::files(&workspace(), Some(site))?.remove(path).unwrap_or_default();
     fs::write(&file, content).map_err(in_file(&file))?;
-    let printed = context.run_with_service("feed", |url_of_service, _| {
+    let printed = context.run_with_service("feed", |url, _| {
         let mut command = context.python("python");
-        command.arg("feed.py").arg(format!("{}/{path}", url_of_service.trim_end_matches("/v1")));
-        command.arg(&file).arg(format!("{url}/{path}"));
+        command.arg("feed.py").arg(format!("{}/{path}", url.trim_end_matches("/v1")));
+        command.arg(&file).arg(format!("{site}/{path}"));
         Ok(command)
     });
     printed.map(last_line)

@@ -28,7 +28,7 @@ rules! {
 
 /// Headers that the document need not declare: the HTTP library sends them, or OpenAPI declares them by the keys of
 /// `content`.
-const UNDECLARED: [&str; 3] = ["Content-Type", "Content-Length", "Authorization"];
+const UNDECLARED: [&str; 2] = ["Content-Type", "Content-Length"];
 
 static OPERATIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"\b(GET|PUT|POST|DELETE|OPTIONS|HEAD|PATCH|TRACE) (/[^\s`'")\]>,;?]*)"#).ok()
@@ -54,6 +54,8 @@ struct Known<'a> {
     statuses: HashSet<&'a str>,
     /// Fields, parameters, headers, operations, components, variables, values, error codes.
     names: HashSet<&'a str>,
+    /// Those of the names that have a hyphen, in lower case: names of headers are case-insensitive.
+    hyphenated: HashSet<String>,
 }
 
 impl<'a> Known<'a> {
@@ -81,7 +83,9 @@ impl<'a> Known<'a> {
                 _ => {}
             }
         }
-        Self { operations, statuses, names }
+        let hyphenated = names.iter().filter(|name| name.contains('-'));
+        let hyphenated = hyphenated.map(|name| name.to_ascii_lowercase()).collect();
+        Self { operations, statuses, names, hyphenated }
     }
 }
 
@@ -143,8 +147,10 @@ fn is_assigned(status: &str) -> bool {
 }
 
 fn names(prose: Prose<'_>, known: &Known<'_>, findings: &mut Findings) {
+    let is_known =
+        |name: &str| known.names.contains(name) || known.hyphenated.contains(&name.to_ascii_lowercase());
     let found = NAMES.iter().flat_map(|regex| regex.captures_iter(prose.text));
-    for name in found.filter_map(|found| found.get(1)).filter(|name| !known.names.contains(name.as_str())) {
+    for name in found.filter_map(|found| found.get(1)).filter(|name| !is_known(name.as_str())) {
         let message = format!("`{}` is mentioned, but is not a name in the document.", name.as_str());
         let fix = "Correct the text, declare the header, or add the code to the table in `info.description`.";
         findings.add(&NAME, prose.spot(name.range()), message, fix);

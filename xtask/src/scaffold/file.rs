@@ -57,12 +57,15 @@ pub(super) fn pascal(wire: &str) -> Option<String> {
     identifier(wire, wire.to_pascal_case())
 }
 
-/// Returns a name as an identifier, a raw one if it is a keyword. `None` for a name that cannot be one, or whose form in
-/// the document, `wire`, could end a comment.
+/// Returns a name as an identifier, a raw one if it is a keyword. `None` for a name that cannot be one or that
+/// is not ASCII (the name of a file of a module must be), and if its form in the document, `wire`, could end a comment.
 fn identifier(wire: &str, name: String) -> Option<String> {
     let raw = format!("r#{name}");
     let is_identifier = |name: &String| syn::parse_str::<syn::Ident>(name).is_ok();
-    [name, raw].into_iter().find(is_identifier).filter(|_| !wire.contains(char::is_control))
+    [name, raw]
+        .into_iter()
+        .find(is_identifier)
+        .filter(|_| wire.is_ascii() && !wire.contains(char::is_control))
 }
 
 /// Returns the line that gives a type, a field or a variant its name in the document, if they differ.
@@ -96,6 +99,7 @@ mod tests {
             ("self", None, None),
             ("2nd", None, None),
             ("☃", None, None),
+            ("größe", None, None),
             ("", None, None),
         ] {
             assert_eq!((snake(wire).as_deref(), pascal(wire).as_deref()), (field, kind), "{wire}");

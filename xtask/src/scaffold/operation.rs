@@ -225,9 +225,12 @@ fn codes(operation: Operation<'_>, of_inputs: &[ErrorCode]) -> Generated<Vec<(Er
         // The operation may return 404 in addition to the path.
         if others.is_empty() || others == [&ErrorCode::NotFound] {
             let code = OWN_CODES.into_iter().find(has_status).ok_or_else(|| {
-                let reason = format!(
-                    "add a code for the status {status} to `ErrorCode` in src/http/error_code.rs first"
-                );
+                let reason = match status.parse::<u16>() {
+                    Ok(_) => format!(
+                        "add a code for the status {status} to `ErrorCode` in src/http/error_code.rs first"
+                    ),
+                    Err(_) => format!("`{status}` stands for several statuses; list each one"),
+                };
                 unsupported(response.declared(), "", reason)
             })?;
             let description = response.text("description").unwrap_or_default();

@@ -110,7 +110,7 @@ fn unsupported_responses() {
         (
             "        '404':\n          $ref: '#/components/responses/NoToy'\n",
             "        4XX:\n          $ref: '#/components/responses/NoToy'\n",
-            "add a code for the status 4XX",
+            "`4XX` stands for several statuses; list each one",
         ),
     ] {
         is_unsupported("removeToy", old, new, reason);

