@@ -261,12 +261,6 @@ pub struct Suggestions {
 impl Suggestions {
     const MOST: usize = 100;
 
-    /// Returns suggestions that are always `None`.
-    #[must_use]
-    pub fn none() -> Self {
-        Self { searched: Self::MOST }
-    }
-
     /// Returns the [`nearest`] name.
     pub fn nearest<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
         self.searched += 1;

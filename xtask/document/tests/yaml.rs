@@ -42,6 +42,9 @@ fn a_half_written_key_is_reported_at_its_place() {
     ] {
         refused(text, line, column, "has no `: `");
     }
+    let block = "info:\n  description: |\n    Note: one.\n    Two.\n    Three.\n  contact: a: b\n";
+    let problem = read(block).unwrap_err();
+    assert_eq!(problem.span.line, 6, "{problem}");
 }
 
 #[test]

@@ -23,9 +23,6 @@ pub struct Options {
     /// Needs the server programs of PostgreSQL and python3 with venv. Installs the rest into target/cluster.
     #[arg(long)]
     cluster: bool,
-    /// Only the two most important faults of a distributed store.
-    #[arg(long, requires = "cluster")]
-    short: bool,
     /// Only the faults of a distributed store whose name in the table contains this text.
     #[arg(long, requires = "cluster", value_name = "TEXT")]
     only: Option<String>,
@@ -37,7 +34,7 @@ pub struct Options {
 /// A message, if the faults cannot be injected or the rows cannot be read.
 pub fn run(options: &Options) -> Result<u8, String> {
     if options.cluster {
-        return cluster::run(options.short, options.only.as_deref());
+        return cluster::run(options.only.as_deref());
     }
     run_tests(options.long)
 }

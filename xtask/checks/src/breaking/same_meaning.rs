@@ -108,7 +108,9 @@ fn note<'a>(
     // A change of the whole object has all of its keywords as its reason.
     let is_reference = old.is_reference() || new.is_reference();
     let is_explained = |(side, object): &(Side, &Object<'a>)| {
-        reported.is_whole(*side, object) || (is_reference && reported.is_in(*side, object))
+        // The URLs of a server have the values of its variables.
+        let whole = object.within(Kind::Server).unwrap_or(**object);
+        reported.is_whole(*side, &whole) || (is_reference && reported.is_in(*side, object))
     };
     if sides.iter().any(is_explained) {
         return;

@@ -1,13 +1,13 @@
-//! The servers of an operation, wherever they are listed: the URLs that requests can have. Neither the names of variables
-//! nor the place of a value among servers and variables affect requests.
+//! The servers of an operation, wherever they are listed. They are compared by the URLs that requests can have; the names of
+//! variables, and whether a part of a URL is in the template or in a variable, do not matter.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
+use document::finding::shortened;
 use document::openapi::{Kind, Object, Operation, Server, template};
 
 use super::comparer::Comparer;
 use super::data::pairs;
-use super::lists::named;
 use super::matching::pairs_then;
 use super::place::At;
 use super::{rules, unknown};
@@ -16,10 +16,8 @@ use super::{rules, unknown};
 struct Listed<'a> {
     server: Option<Server<'a>>,
     place: At<'a>,
-    /// The URL if each variable has its default.
-    default: String,
-    /// All URLs, with `{}` for a variable of any value.
-    urls: Vec<String>,
+    /// The URLs with a variable of any value at its default, and with `{}` in its place.
+    urls: BTreeSet<String>,
 }
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
@@ -38,49 +36,56 @@ fn lists<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
         let servers = list.iter().filter_map(|one| one.server);
         servers.map(|server| (server.url(), server)).collect::<Vec<_>>()
     };
-    // No client sends the name of a variable.
     let (same, rest) = pairs_then(servers(&before), servers(&after), |server| template(server.url()).0);
     for (old, new) in same.into_iter().chain(rest.both) {
         unknown::compare(cx, &old, &new, &[]);
-        let variables = |server: Server<'a>| named(&server, "variables");
-        for (old, new) in pairs(variables(old), variables(new)).both {
+        for (old, new) in pairs(variables(&old), variables(&new)).both {
             unknown::compare(cx, &old, &new, &[]);
         }
     }
     let remaining = At::value_or_object(new, "servers");
-    let urls: HashSet<&str> = after.iter().flat_map(Listed::all).collect();
+    let [old_urls, new_urls] = [&before, &after].map(|list| list.iter().flat_map(|one| &one.urls).collect());
     for old in &before {
-        if let Some(url) = old.all().find(|url| !urls.contains(url)) {
-            let what = format!("no server has the URL `{url}` any more");
+        if let Some(urls) = others(old, &new_urls) {
+            let what = format!("no server has the URL {urls} any more");
             cx.report(&rules::SERVER_REMOVED, Some(old.place), Some(remaining), what);
         }
     }
-    let urls: HashSet<&str> = before.iter().flat_map(Listed::all).collect();
     for new in &after {
-        if let Some(url) = new.all().find(|url| !urls.contains(url)) {
-            cx.report(&rules::SERVER_ADDED, None, Some(new.place), format!("it has the new URL `{url}`"));
+        if let Some(urls) = others(new, &old_urls) {
+            cx.report(&rules::SERVER_ADDED, None, Some(new.place), format!("it has the new URL {urls}"));
         }
     }
+}
+
+/// Returns the variables with their positions in the URL. No client sends their names.
+fn variables<'a>(server: &Server<'a>) -> Vec<(usize, Object<'a>)> {
+    let (_, names) = template(server.url());
+    let named = |name: &str| server.variables().find(|variable| variable.name() == name);
+    names.into_iter().enumerate().filter_map(|(position, name)| Some((position, named(name)?))).collect()
+}
+
+/// Returns the URLs of a server that are not among the known ones: the first, and the number of the rest.
+fn others(server: &Listed<'_>, known: &BTreeSet<&String>) -> Option<String> {
+    let mut others = server.urls.iter().filter(|url| !known.contains(url));
+    let first = format!("`{}`", shortened(&others.next()?.replace("{}", "{any value}")));
+    Some(match others.count() {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    })
 }
 
 fn listed<'a>(owner: &Object<'a>) -> Vec<Listed<'a>> {
     let mut servers: Vec<_> = owner
         .children("servers")
         .map(|object| {
-            let (server, place) = (Server::new(object), At::of(&object));
-            Listed { server: Some(server), place, default: server.url_with_defaults(), urls: server.urls() }
+            let server = Server::new(object);
+            let urls = [None, Some("{}")].into_iter().flat_map(|any| server.urls(any)).collect();
+            Listed { server: Some(server), place: At::of(&object), urls }
         })
         .collect();
     if servers.is_empty() {
-        let default = "/".to_owned();
-        servers.push(Listed { server: None, place: At::of(owner), urls: vec![default.clone()], default });
+        servers.push(Listed { server: None, place: At::of(owner), urls: ["/".to_owned()].into() });
     }
     servers
-}
-
-impl Listed<'_> {
-    /// The URL of clients that set no variable, and the others.
-    fn all(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(&self.default).chain(&self.urls).map(String::as_str)
-    }
 }

@@ -38,7 +38,7 @@ pub struct Help<'h> {
 /// Returns all differences between the document and the code, in the order of the document.
 ///
 /// A part of the document that is not valid OpenAPI is one finding. Differences that may follow from it are reported after
-/// it is fixed: those below it, and what the objects above it lack.
+/// it is fixed: those below it, and those of the objects above it as a whole.
 pub fn compare(document: &Document, code: &Document, help: Help<'_>) -> Vec<Finding> {
     let mut found = Findings::default();
     let written = Model::of(document, &mut found);
@@ -53,10 +53,8 @@ pub fn compare(document: &Document, code: &Document, help: Help<'_>) -> Vec<Find
     if let Some(LeftOut { pointers, first, message }) = not_compared(&written, found.sorted()) {
         let above = |at: &str| at.match_indices('/').map(|(end, _)| at[..end].to_owned()).collect::<Vec<_>>();
         let owners: HashSet<String> = pointers.iter().flat_map(|place| above(place)).collect();
-        findings.retain(|Finding { pointer, rule, .. }| {
-            // What an owner lacks may be its invalid part.
-            let is_lacking = rule.ends_with("-not-in-document") && owners.contains(pointer);
-            !is_lacking
+        findings.retain(|Finding { pointer, .. }| {
+            !owners.contains(pointer)
                 && !pointers.contains(pointer)
                 && !above(pointer).iter().any(|it| pointers.contains(it))
         });

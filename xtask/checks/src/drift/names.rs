@@ -89,15 +89,18 @@ impl Comparison<'_> {
                 continue;
             }
             let shown = quoted(word, &shortened(&named.name));
-            let fix = match self.scaffold(&named) {
-                Some(command) => format!("Run `{command}` to add {shown} to the code, or remove it here."),
+            let id = named.operation();
+            let fix = match self.help.scaffold.zip(id) {
+                Some((command, id)) => {
+                    format!("Run `{command} {id}` to add {shown} to the code, or remove it here.")
+                }
                 None => format!("Add {shown} to the code, or remove it here."),
             };
             let message = one_sided(subject, &shown, "document", "code");
             let finding = only_written.at(&named.spot()).message(&subject.with(word, &named.name), message);
             let finding = finding.sides(name_or_word(word, &named.name), format!("no such {word}"));
             let mut finding = finding.fix(fix);
-            finding.scaffold = named.operation().map(str::to_owned);
+            finding.scaffold = id.map(str::to_owned);
             self.add(finding);
         }
         for named in coded.iter().filter(|named| !names.contains(&named.folded())) {
@@ -108,11 +111,6 @@ impl Comparison<'_> {
             self.add(finding.sides(format!("no such {word}"), name_or_word(word, &named.name)).fix(fix));
         }
         pairs
-    }
-
-    /// The command that adds a path with one operation, or an operation, to the code.
-    fn scaffold(&self, named: &Named<'_>) -> Option<String> {
-        Some(format!("{} {}", self.help.scaffold?, named.operation()?))
     }
 }
 

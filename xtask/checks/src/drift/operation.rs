@@ -76,7 +76,7 @@ impl Comparison<'_> {
         let base = coded.children("servers").next().map(|server| Server::new(server).url_with_defaults());
         let base = base.unwrap_or_default();
         let base = base.trim_end_matches('/');
-        // The servers of callbacks and links are those of others.
+        // Callbacks and links have servers of third parties.
         let is_own =
             |server: &Object<'_>| server.within(Kind::Callback).or(server.within(Kind::Link)).is_none();
         for server in written.model().all(Kind::Server).filter(is_own).map(Server::new) {
@@ -103,9 +103,12 @@ impl Comparison<'_> {
             urls.push((spot, url));
             if let Some((spot, url)) = urls.iter().find(|(_, url)| !url.ends_with(base)) {
                 let subject = Subject::document().with("server", server.url());
+                let operation = server.within(Kind::Operation);
+                self.operation = operation.and_then(|it| it.text("operationId")).map(str::to_owned);
                 self.off_base(&subject, spot, url, base);
             }
         }
+        self.operation = None;
         let servers = written.get("servers").map(Node::to_json);
         if servers.is_none_or(|servers| servers == json!([])) && !base.is_empty() {
             let spot = Spot { pointer: String::new(), ..written.key_spot("openapi") };

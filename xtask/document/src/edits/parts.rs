@@ -13,21 +13,17 @@ pub fn remove(text: &str, root: &Node, at: &str) -> Option<Edit> {
     let (owner, number) = at_pointer(root, at)?;
     let parts = parts(text, owner)?;
     let (start, end) = parts[number];
-    let end = start + text.get(start..end.max(start))?.trim_end().len();
+    let end = start + text.get(start..end?.max(start))?.trim_end().len();
     let (next, before) = (parts.get(number + 1), number.checked_sub(1).map(|number| parts[number].1));
     let edit = |range, text: &str| Some(Edit { range, text: text.to_owned() });
-    let has_comment = |range: Range<usize>| text.get(range).is_none_or(|between| between.contains('#'));
+    let without_comment = |gap: Range<usize>, range| {
+        text.get(gap).filter(|between| !between.contains('#')).and_then(|_| edit(range, ""))
+    };
     match (next, before) {
         (Some((next, _)), _) if is_flow(text, owner) || line_end(text, end) >= *next => {
-            if has_comment(end..*next) { None } else { edit(start..*next, "") }
+            without_comment(end..*next, start..*next)
         }
-        (None, Some(before)) if is_flow(text, owner) => {
-            if has_comment(before..start) {
-                None
-            } else {
-                edit(before..end, "")
-            }
-        }
+        (None, Some(before)) if is_flow(text, owner) => without_comment(before?..start, before?..end),
         (None, None) if is_flow(text, owner) => edit(start..end, ""),
         (None, None) => edit(start..end, if matches!(owner.value, Value::Mapping(_)) { "{}" } else { "[]" }),
         // The whole lines of the part.
@@ -135,8 +131,9 @@ fn is_alias(root: &Node, at: &str) -> Option<bool> {
     })
 }
 
-/// Returns where each part of a mapping or list begins and ends. `None` if a list has an alias, whose place is unknown.
-fn parts(text: &str, owner: &Node) -> Option<Vec<(usize, usize)>> {
+/// Returns where each part of a mapping or list begins, and where it ends unless that is unknown. `None` if a list has an
+/// alias, whose place is unknown.
+fn parts(text: &str, owner: &Node) -> Option<Vec<(usize, Option<usize>)>> {
     if let Some(first) = owner.items().first() {
         let is_flow = is_flow(text, owner);
         let begin = |item: &Node| {
@@ -145,7 +142,7 @@ fn parts(text: &str, owner: &Node) -> Option<Vec<(usize, usize)>> {
             marker.map_or(item.span.start, |marker| line + marker)
         };
         let is_ascending = owner.items().is_sorted_by(|one, other| one.span.start < other.span.start);
-        let parts = owner.items().iter().map(|item| (begin(item), item.span.end));
+        let parts = owner.items().iter().map(|item| (begin(item), Some(item.span.end)));
         return (is_ascending && first.span.start >= owner.span.start).then(|| parts.collect());
     }
     let end = |Entry { key_span, value, .. }: &Entry| {
@@ -156,7 +153,7 @@ fn parts(text: &str, owner: &Node) -> Option<Vec<(usize, usize)>> {
         let length = rest.find(|it: char| it.is_whitespace() || ",]}".contains(it)).unwrap_or(rest.len());
         rest.starts_with('*').then(|| text.len() - rest.len() + length)
     };
-    owner.entries().iter().map(|entry| Some((entry.key_span.start, end(entry)?))).collect()
+    Some(owner.entries().iter().map(|entry| (entry.key_span.start, end(entry))).collect())
 }
 
 /// Whether a mapping or list has brackets.

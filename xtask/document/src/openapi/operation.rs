@@ -200,10 +200,10 @@ impl<'a> Server<'a> {
         url
     }
 
-    /// Returns the URLs of the template: one for each value in the `enum` of a variable, with `{}` if any value is
-    /// allowed, or with all values if they are too many. A variable of any value at the beginning is replaced by its
-    /// default, since the URL could be any.
-    pub fn urls(&self) -> Vec<String> {
+    /// Returns the URLs of the template: one for each value in the `enum` of a variable, or with all values in braces if
+    /// they are too many. A variable of any value is replaced by `any`, but at the beginning by its default, since the URL
+    /// could be any; without `any` by its default everywhere.
+    pub fn urls(&self, any: Option<&str>) -> Vec<String> {
         const MAX_URLS: usize = 100;
         let (shape, names) = template(self.url());
         let mut pieces = shape.split("{}");
@@ -213,11 +213,12 @@ impl<'a> Server<'a> {
             let listed =
                 variable.and_then(|variable| variable.get("enum")).map(Node::items).unwrap_or_default();
             let mut values: Vec<_> = listed.iter().filter_map(Node::as_str).collect();
+            values.sort_unstable();
             let together = format!("{{{}}}", values.join(","));
-            if values.is_empty() && urls[0].is_empty() {
-                values.extend(variable.and_then(|variable| variable.text("default")));
-            }
-            if values.is_empty() || values.len() * urls.len() > MAX_URLS {
+            if values.is_empty() {
+                let default = variable.and_then(|variable| variable.text("default"));
+                values.push(any.filter(|_| !urls[0].is_empty()).or(default).unwrap_or("{}"));
+            } else if values.len() * urls.len() > MAX_URLS {
                 values = vec![&together];
             }
             let with = |url: &String| values.iter().map(|value| format!("{url}{value}{piece}")).collect();

@@ -77,10 +77,9 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
     }
     if let Some(first) = external.first() {
         let reference = shortened(first.text("$ref").unwrap_or_default());
-        let place = format!("`{reference}` on line {}", first.span().line);
         let message = match external.len() {
-            1 => format!("A reference leads to another file: {place}."),
-            number => format!("{number} references lead to other files, the first {place}."),
+            1 => format!("A reference leads to another file: `{reference}`."),
+            number => format!("{number} references lead to other files, the first `{reference}`."),
         };
         let fix = "Bundle the document into one file first, for example with `redocly bundle`.";
         findings.add(&INVALID, first.value_spot("$ref"), message, fix);

@@ -75,7 +75,7 @@ pub(crate) fn repair_of(kind: Kind, key: &str, at: String) -> Option<Repair> {
 
 /// Returns a scalar as the expected type, if it is written like one of that type: `'true'` as a boolean, `1.0` as a
 /// string.
-pub fn converted(expected: &str, node: &Node) -> Option<serde_json::Value> {
+pub(super) fn converted(expected: &str, node: &Node) -> Option<serde_json::Value> {
     match (expected, &node.value) {
         ("a string", Value::Number(_) | Value::Bool(_)) => Some(text_of(node).into()),
         ("`true` or `false`", Value::String(text)) => text.parse::<bool>().ok().map(Into::into),

@@ -61,8 +61,12 @@ pub(super) fn half_written(text: &str, error_line: usize) -> Option<usize> {
         let is_key = |other: &&str| other.contains(':') && indentation(other) == indentation(line);
         let is_beside_key = before.into_iter().chain(lines.get(number + 1)).any(is_key);
         let is_word = !word.is_empty() && !word.contains(':') && !word.starts_with(['-', '#', '\'', '"']);
+        // The lines of a block scalar are text.
+        let owner = lines[..number].iter().rev().find(|it| indentation(it) < indentation(line));
+        let header = owner.and_then(|owner| owner.split_whitespace().last());
+        let is_text = header.is_some_and(|header| header.starts_with(['|', '>']));
         let before = lines[..number].iter().map(|line| line.len()).sum::<usize>();
-        (is_word && is_beside_key).then(|| before + indentation(line))
+        (is_word && is_beside_key && !is_text).then(|| before + indentation(line))
     })
 }
 

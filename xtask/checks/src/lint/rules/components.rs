@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use document::Node;
 
+use document::edits::is_component;
 use document::openapi::{Id, Kind, Model, Object};
 use document::rule::{Findings, rules};
 
@@ -46,7 +47,7 @@ fn used(model: &Model<'_>) -> HashSet<Id> {
         let targets = model.target(object.id).into_iter();
         let targets = targets.chain(names.iter().filter_map(|name| named.get(name).copied()));
         // A reference to a part of a component uses the component.
-        targets.filter_map(|target| target.ancestors().find(is_component)).collect()
+        targets.filter_map(|target| target.ancestors().find(|object| is_component(*object))).collect()
     })
 }
 
@@ -64,8 +65,4 @@ pub(super) fn reachable<'a>(
         }
     }
     seen
-}
-
-fn is_component(object: &Object<'_>) -> bool {
-    object.parent().is_some_and(|parent| parent.kind() == Kind::Components)
 }

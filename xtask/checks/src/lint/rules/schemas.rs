@@ -163,7 +163,11 @@ fn bounds(schema: Object<'_>, findings: &mut Findings) {
     };
     for (low, high) in PAIRS {
         let Some((least, most)) = number(low).zip(number(high)) else { continue };
-        if least.as_f64().zip(most.as_f64()).is_some_and(|(least, most)| least > most) {
+        let is_above = match (least.as_i64(), most.as_i64()) {
+            (Some(least), Some(most)) => least > most,
+            _ => least.as_f64().zip(most.as_f64()).is_some_and(|(least, most)| least > most),
+        };
+        if is_above {
             let message =
                 format!("`{low}` of {} is {least}, which exceeds its `{high}` of {most}.", schema.subject());
             findings.add(&BOUNDS, schema.value_spot(low), message, "Correct one of them.");
