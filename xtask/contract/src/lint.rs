@@ -30,8 +30,8 @@ pub struct Options {
     #[arg(long, value_name = "RULE")]
     pub explain: Option<String>,
     /// Fix what can be fixed in the document, then print the findings that are left.
-    #[arg(long, value_parser = one_of(values::FIXES), num_args = 0..=1, require_equals = true, default_missing_value = "safe",
-          value_name = "WHICH")]
+    #[arg(long, value_parser = one_of(values::FIXES), num_args = 0..=1, require_equals = true,
+          default_missing_value = "safe", value_name = "WHICH")]
     pub fix: Option<Fix>,
     /// Print what `--fix` would change as a unified diff, and write nothing. Exit status 1 if there is a change.
     #[arg(long, requires = "fix")]
@@ -83,12 +83,14 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
             return Err(File::unusable(path, message, "Write the path of a file."));
         }
         let old = document.text.clone();
+        let all = common.load_config(path, root)?.without_limit();
+        let check = |document: &_| all.apply(lint(document, all.dates(common.today())), NAME).findings;
         let number;
-        (document, number) = fix::fixed(document, *fix, |document| applied(document).findings);
+        (document, number) = fix::fixed(document, *fix, check);
         if *dry_run {
             let diff = TextDiff::from_lines(&old, &document.text);
             report::write(&diff.unified_diff().header(&document.path, &document.path).to_string());
-            return Ok(Checked { status: u8::from(number > 0), ..Checked::default() });
+            return Ok(Checked { status: u8::from(old != document.text), ..Checked::default() });
         }
         if number > 0 {
             fix::replace(path, &document.text).map_err(|error| {

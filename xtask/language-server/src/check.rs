@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use checks::config::{Applied, Config};
 use checks::lint;
@@ -20,12 +20,14 @@ use crate::base::Base;
 use crate::project::{Locate, Project};
 use crate::tree::{Tree, is_openapi};
 
-/// Work of the thread.
-pub(crate) enum Job {
-    /// Check a text. `key` is the normal form of the URI, `file` the path, or else the URI.
-    Check { key: Uri, file: String, text: String },
-    /// Read the code.
-    Sources,
+/// The work that waits for the thread.
+#[derive(Default)]
+pub(crate) struct Waiting {
+    /// The newest text of each document that is to be checked, after its path, or else its URI. By the normal form of the
+    /// URI.
+    pub(crate) texts: BTreeMap<Uri, (String, String)>,
+    /// Whether the code is to be read.
+    pub(crate) reads_sources: bool,
 }
 
 /// A result of a thread.
@@ -51,22 +53,21 @@ pub(crate) struct Checked {
     pub(crate) findings: Option<Vec<Finding>>,
 }
 
-/// Does jobs until the server ends. Of the waiting texts of a document, only the newest is checked. A newer text does not
-/// end a check: while somebody types, there is always a newer one, and a large document would have no diagnostics. A panic
-/// ends only the job.
-pub(crate) fn run(project: &dyn Project, jobs: &Receiver<Job>, events: &Sender<Event>) {
+/// Does the waiting work until the server ends; `wakes` says that there is some. A newer text does not end a check: while
+/// somebody types, there is always a newer one, and a large document would have no diagnostics. A panic ends only the check.
+pub(crate) fn run(
+    project: &dyn Project,
+    waiting: &Mutex<Waiting>,
+    wakes: &Receiver<()>,
+    events: &Sender<Event>,
+) {
     let mut base = None;
-    while let Ok(first) = jobs.recv() {
-        let (mut newest, mut reads_sources) = (BTreeMap::new(), false);
-        for job in std::iter::once(first).chain(jobs.try_iter()) {
-            match job {
-                Job::Check { key, file, text } => drop(newest.insert(key, (file, text))),
-                Job::Sources => reads_sources = true,
-            }
-        }
-        for (key, (file, text)) in newest {
+    while wakes.recv().is_ok() {
+        let Waiting { texts, reads_sources } = std::mem::take(&mut *lock(waiting));
+        for (key, (file, text)) in texts {
             let checked = AssertUnwindSafe(|| check(project, &file, &text, &mut base));
-            let checked = Checked { text: text.clone(), ..catch_unwind(checked).unwrap_or_default() };
+            let checked = catch_unwind(checked).unwrap_or_default();
+            let checked = Checked { text, ..checked };
             // Fails only while the process ends.
             let _ = events.send(Event::Checked(key, checked));
         }
@@ -75,6 +76,11 @@ pub(crate) fn run(project: &dyn Project, jobs: &Receiver<Job>, events: &Sender<E
             let _ = events.send(Event::Sources(read));
         }
     }
+}
+
+/// Returns the work that waits. A panic does not leave it half changed.
+pub(crate) fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn check(project: &dyn Project, file: &str, text: &str, base: &mut Option<Base>) -> Checked {

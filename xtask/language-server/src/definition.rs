@@ -11,11 +11,11 @@ use crate::world::World;
 /// Answers `textDocument/definition`.
 pub(crate) fn definition(world: &World, params: &GotoDefinitionParams) -> Option<GotoDefinitionResponse> {
     let (view, place) = world.place(&params.text_document_position_params)?;
-    let location = match place.target().filter(|_| place.is_on_text()) {
-        Some(target) => view.location(target.span()),
-        None => world.location(&in_code(world, view, meant(&place)?)?)?,
+    let locations = match place.target().filter(|_| place.is_on_text()) {
+        Some(target) => view.locations([target.span()].into_iter()),
+        None => vec![world.location(&in_code(world, view, meant(&place)?)?)?],
     };
-    Some(GotoDefinitionResponse::Array(vec![location]))
+    Some(GotoDefinitionResponse::Array(locations))
 }
 
 /// Returns the object that a key or value stands for: the object that the key opens, or else the one that contains it.

@@ -7,7 +7,7 @@ use document::Span;
 use document::finding::Finding;
 use lsp_types::{Location, Position, Range, TextDocumentContentChangeEvent, Uri};
 
-use crate::check::{Checked, Job};
+use crate::check::Checked;
 use crate::edits::Change;
 use crate::text::Text;
 use crate::tree::Tree;
@@ -90,11 +90,6 @@ impl Document {
         self.tree.as_ref().filter(|tree| tree.document().text == self.text.as_str())
     }
 
-    /// Returns the check of the newest text.
-    pub(crate) fn job(&self, key: Uri) -> Job {
-        Job::Check { key, file: self.file(), text: self.text.as_str().to_owned() }
-    }
-
     /// Keeps the result of a check.
     pub(crate) fn keep(&mut self, checked: Checked) {
         let Checked { text, tree, problem, findings } = checked;
@@ -143,8 +138,10 @@ impl Document {
         self.text.range(since.forward(span.start)..since.forward(span.end))
     }
 
-    /// Returns the location of a place in the tree.
-    pub(crate) fn location(&self, span: Span) -> Location {
-        Location { uri: self.uri.clone(), range: self.range(span) }
+    /// Returns the locations of places in the tree.
+    pub(crate) fn locations(&self, spans: impl Iterator<Item = Span>) -> Vec<Location> {
+        let since = self.since_tree();
+        let range = |span: Span| self.text.range(since.forward(span.start)..since.forward(span.end));
+        spans.map(|span| Location { uri: self.uri.clone(), range: range(span) }).collect()
     }
 }

@@ -63,7 +63,10 @@ impl Server {
             Ok(command) => {
                 self.drift = Some(Comparison { number, text, _command: command, _progress: progress });
             }
-            Err(error) => self.not_compared(&format!("the command cannot be run: {error}")),
+            Err(error) => {
+                self.not_compared(&format!("the command cannot be run: {error}"));
+                self.keep(Found::default());
+            }
         }
     }
 
@@ -76,11 +79,16 @@ impl Server {
         if printed.is_err() {
             self.not_compared(&first_error(&String::from_utf8_lossy(stderr)));
         }
-        let Some(document) = self.world.project_view() else { return };
         let text = Text::new(text);
         let findings = printed.unwrap_or_default().into_iter().map(|it| it.finding(&text)).collect();
-        document.drift = Found { text: text.into_string(), findings };
-        self.publish(None);
+        self.keep(Found { text: text.into_string(), findings });
+    }
+
+    fn keep(&mut self, found: Found) {
+        if let Some(document) = self.world.project_view() {
+            document.drift = found;
+            self.publish(None);
+        }
     }
 
     fn not_compared(&self, reason: &str) {

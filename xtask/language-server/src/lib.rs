@@ -2,7 +2,8 @@
 //!
 //! [`server`] receives messages and results. It answers requests itself, from the last text that could be read: the
 //! change since that text translates its places to the text in the editor ([`edits`]). A thread checks documents and reads
-//! the code ([`check`]), and a [`Project`] supplies what this library does not know: a base, the code, and the command that builds it.
+//! the code ([`check`]), and a [`Project`] supplies what this library does not know: a base, the code, and the command
+//! that builds it.
 //!
 //! Each module imports only from modules below it in this list; `tests/layers.rs` checks that.
 //!

@@ -7,7 +7,6 @@ use lsp_types::notification::{
     DidSaveTextDocument, Initialized, Notification as Kind,
 };
 
-use crate::check::Job;
 use crate::documents::Document;
 use crate::server::Server;
 use crate::uris;
@@ -23,8 +22,10 @@ impl Server {
                 let key = uris::normal(&it.uri);
                 self.names.insert(key.clone(), it.uri.clone());
                 let document = Document::new(it.uri, it.version, it.text)?;
-                self.begin(document.job(key.clone()));
-                self.begin(Job::Sources);
+                self.begin_check(&key, &document);
+                if self.world.implementation.is_none() {
+                    self.begin_reading();
+                }
                 self.world.documents.insert(key, document);
             }
             DidChangeTextDocument::METHOD => {
@@ -32,8 +33,7 @@ impl Server {
                 let key = uris::normal(&params.text_document.uri);
                 let document = self.world.documents.get_mut(&key)?;
                 document.change(params.content_changes, params.text_document.version);
-                let job = document.job(key);
-                self.begin(job);
+                self.begin_check(&key, &self.world.documents[&key]);
             }
             DidSaveTextDocument::METHOD => {
                 self.saved(&uris::normal(&read::<DidSaveTextDocument>(params)?.text_document.uri));
@@ -65,10 +65,10 @@ impl Server {
     /// Reads the code, or checks all documents with a changed configuration.
     fn changed_on_disk(&self, key: &Uri) {
         if is_rust(key) {
-            return self.begin(Job::Sources);
+            return self.begin_reading();
         }
         for (key, document) in &self.world.documents {
-            self.begin(document.job(key.clone()));
+            self.begin_check(key, document);
         }
     }
 }

@@ -11,9 +11,8 @@ use crate::world::World;
 pub(crate) fn references(world: &World, params: &ReferenceParams) -> Option<Vec<Location>> {
     let (view, place) = world.place(&params.text_document_position)?;
     let object = named(&place)?;
-    let used = uses(object).into_iter().map(|used| view.location(used.span));
-    let declared = params.context.include_declaration.then(|| view.location(object.span()));
-    Some(declared.into_iter().chain(used).collect())
+    let declared = params.context.include_declaration.then(|| object.span());
+    Some(view.locations(declared.into_iter().chain(uses(object).into_iter().map(|used| used.span))))
 }
 
 /// Returns the object whose name or reference is at a place.

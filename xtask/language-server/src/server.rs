@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
-use crossbeam_channel::{Receiver, Sender, select, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use lsp_types::notification::{DidChangeWatchedFiles, Notification as _, PublishDiagnostics};
 use lsp_types::request::{RegisterCapability, Request as _};
@@ -14,8 +14,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::background::Background;
-use crate::check::{self, Event, Job};
+use crate::check::{self, Event, Waiting, lock};
 use crate::diagnostics::{self, SOURCE};
+use crate::documents::Document;
 use crate::progress::WorkDone;
 use crate::project::Project;
 use crate::requests;
@@ -34,7 +35,8 @@ pub(crate) struct Comparison {
 pub(crate) struct Server {
     pub(crate) out: Sender<Message>,
     pub(crate) events: Sender<Event>,
-    jobs: Sender<Job>,
+    waiting: Arc<Mutex<Waiting>>,
+    wake: Sender<()>,
     is_shutting_down: bool,
     pub(crate) world: World,
     /// Whether the client can watch files on request.
@@ -56,13 +58,14 @@ pub fn run(connection: Connection, project: Arc<dyn Project>) -> u8 {
     let can = |capability: &str| params.pointer(&format!("/capabilities/{capability}")) == Some(&json!(true));
     let Connection { sender: out, receiver } = connection;
     let (events, results) = unbounded();
-    let (jobs, work) = unbounded();
-    let (project_of_checks, events_of_checks) = (project.clone(), events.clone());
-    thread::spawn(move || check::run(&*project_of_checks, &work, &events_of_checks));
+    let (waiting, (wake, wakes)) = (Arc::<Mutex<Waiting>>::default(), bounded(1));
+    let of_checks = (project.clone(), waiting.clone(), events.clone());
+    thread::spawn(move || check::run(&*of_checks.0, &of_checks.1, &wakes, &of_checks.2));
     let mut server = Server {
         out,
         events,
-        jobs,
+        waiting,
+        wake,
         is_shutting_down: false,
         world: World { project, implementation: None, documents: HashMap::new() },
         watches_files: can("workspace/didChangeWatchedFiles/dynamicRegistration"),
@@ -152,10 +155,18 @@ impl Server {
         }
     }
 
-    /// Begins work in the background.
-    pub(crate) fn begin(&self, job: Job) {
-        // Fails only while the process ends.
-        let _ = self.jobs.send(job);
+    /// Begins the check of the newest text of a document.
+    pub(crate) fn begin_check(&self, key: &Uri, document: &Document) {
+        let text = (document.file(), document.text.as_str().to_owned());
+        lock(&self.waiting).texts.insert(key.clone(), text);
+        // Fails only if the thread was woken already.
+        let _ = self.wake.try_send(());
+    }
+
+    /// Begins to read the code.
+    pub(crate) fn begin_reading(&self) {
+        lock(&self.waiting).reads_sources = true;
+        let _ = self.wake.try_send(());
     }
 
     /// Publishes the diagnostics of each file that differ from those of the client, and those of a document that was

@@ -1,6 +1,6 @@
 //! Code with its comments, strings, keywords and numbers marked, for the colours of the style sheet.
 //!
-//! One pattern is enough for the languages of the pages. In Rust, `'` begins no string, but no program here has one.
+//! One pattern is enough for the languages of the pages. Programs in Rust here must not contain `'`, which is no quote there.
 
 use std::sync::LazyLock;
 

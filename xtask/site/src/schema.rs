@@ -9,7 +9,11 @@ use crate::spec::{Spec, anchor, entries, flag, items, json, text, word};
 
 /// The keywords that [`type_name`], [`bounds`] and [`details`] show in words. Others are shown as they are.
 const SHOWN: &str = "$ref type format description enum default nullable readOnly writeOnly deprecated minimum maximum \
-    exclusiveMinimum exclusiveMaximum minLength maxLength pattern minItems maxItems uniqueItems minProperties maxProperties properties required items example";
+    exclusiveMinimum exclusiveMaximum minLength maxLength pattern minItems maxItems uniqueItems \
+    minProperties maxProperties properties required items example";
+
+/// The keywords that combine schemas.
+const COMBINING: [&str; 4] = ["allOf", "oneOf", "anyOf", "not"];
 
 /// The longest chain of references from a body to the object whose properties are shown.
 pub(crate) const BODY: usize = 3;
@@ -33,6 +37,7 @@ fn type_name(spec: &Spec<'_>, schema: &Node) -> Markup {
             @match text(schema, "type") {
                 "" if schema.get("$ref").is_some() => { code { (text(schema, "$ref")) } }
                 "" if schema.get("properties").is_some() => "object",
+                "" if COMBINING.iter().any(|keyword| schema.get(keyword).is_some()) => "see below",
                 "" => "any value",
                 "array" => { "array of " @match schema.get("items") {
                     Some(items) => (type_name(spec, items)),

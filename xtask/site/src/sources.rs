@@ -77,6 +77,10 @@ impl Sources {
 fn names(directory: &Path) -> io::Result<Vec<String>> {
     match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        entries => entries?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect(),
+        // Editors leave files that are hidden or end with `~`.
+        entries => entries?
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+            .filter(|name| !name.as_ref().is_ok_and(|name| name.starts_with('.') || name.ends_with('~')))
+            .collect(),
     }
 }
