@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use checks::drift::{Help, TOLERATED};
+use contract::acceptance::Acceptance;
 use contract::drift;
 use document::Document;
 use document::finding::Finding;
@@ -23,7 +24,7 @@ pub struct Options {
     pub spec: Option<PathBuf>,
     /// The options of `contract drift`.
     #[command(flatten)]
-    pub drift: drift::Options,
+    pub drift: Acceptance,
     /// Print the table of differences that are not reported, and compare nothing.
     #[arg(long)]
     pub tolerated: bool,

@@ -1,21 +1,23 @@
 //! The result of a check of one document, and what it accepts: by severity, and by a baseline.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use checks::baseline::Baseline;
 use checks::config::{Applied, Config};
-use checks::report::Format;
 use document::Document;
-use document::finding::{Severity, summary};
+use document::finding::{File, Severity, summary};
 
 use crate::values::{self, one_of};
-use crate::{Checked, File};
+use crate::{Checked, files, unusable};
 
 /// The options of a command that checks one document.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub struct Acceptance {
+    /// The options that the commands share.
+    #[command(flatten)]
+    pub common: crate::Options,
     /// The least severity that makes the command fail.
     #[arg(long, value_parser = one_of(values::FAILURES), default_value = "error", value_name = "SEVERITY")]
     pub fail_on: Severity,
@@ -33,12 +35,13 @@ impl Acceptance {
         self.baseline.is_some() || self.write_baseline.is_some()
     }
 
-    /// Adds the baseline to a configuration.
-    pub(crate) fn configure(&self, mut config: Config) -> Result<Config, File> {
+    /// Returns the configuration for a document, with the baseline.
+    pub(crate) fn configure(&self, document: &Path, root: &Path) -> Result<Config, File> {
+        let mut config = self.common.load_config(document, root)?;
         if let Some(path) = &self.baseline {
             let text = fs::read_to_string(path).map_err(|error| {
                 let message = format!("The baseline cannot be read: {error}.");
-                File::unusable(path, message, "Write it with `--write-baseline`.")
+                unusable(path, message, "Write it with `--write-baseline`.")
             })?;
             config.baseline = Baseline { path: path.display().to_string(), text };
         }
@@ -50,7 +53,6 @@ impl Acceptance {
     pub(crate) fn conclude(
         &self,
         command: &str,
-        format: Format,
         config: Config,
         document: Document,
         applied: Applied,
@@ -64,7 +66,7 @@ impl Acceptance {
             Some(Severity::Unreadable) => 2,
             most => u8::from(most.is_some_and(|most| most >= self.fail_on)),
         };
-        Ok(Checked { files: File::of(config, document, applied, format).into(), summary, status })
+        Ok(Checked { files: files(config, document, applied, self.common.format).into(), summary, status })
     }
 
     /// Writes the baseline if it is to be written. Returns the result in one line.
@@ -77,7 +79,7 @@ impl Acceptance {
         let written = old.and_then(|old| fs::write(path, old.with(&applied.findings, family)));
         written.map_err(|error| {
             let message = format!("The baseline cannot be written: {error}.");
-            File::unusable(path, message, "Check the path and its permissions.")
+            unusable(path, message, "Check the path and its permissions.")
         })?;
         Ok(Some(format!("{} written to {}", count(applied.findings.len()), path.display())))
     }

@@ -7,10 +7,10 @@ use std::path::Path;
 use checks::outcome::{FailOn, Outcome};
 use checks::report::overview::{joined, overview};
 use checks::report::{self, About, Format, Report, Sources};
-use document::finding::{Finding, Severity, summary};
+use document::finding::{File, Finding, Severity, summary};
 
+use crate::load_document;
 use crate::values::{self, one_of};
-use crate::{File, load_document};
 
 const NAME: &str = "breaking";
 

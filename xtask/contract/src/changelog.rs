@@ -5,8 +5,9 @@ use std::path::Path;
 use checks::breaking::{changelog, version};
 use checks::outcome::Outcome;
 use checks::report;
+use document::finding::File;
 
-use crate::{File, load_document};
+use crate::load_document;
 
 /// Prints the entry for `revision`, the version after `base`. Returns the exit status.
 pub fn run(base: &Path, revision: &Path, options: &crate::Options, root: &Path) -> u8 {

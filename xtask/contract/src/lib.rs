@@ -24,12 +24,12 @@ mod values;
 use std::path::{Path, PathBuf};
 
 use checks::baseline::Baseline;
-use checks::config::{Applied, Config, Unusable};
+use checks::config::{Applied, Config};
 use checks::report::{self, About, Format, Report, Sources};
 use checks::revision;
-use document::finding::{Finding, Severity, Subject};
+use document::finding::{File, Finding, Severity, Subject};
 use document::rule::Profile;
-use document::{Document, Span, Unreadable};
+use document::{Document, Span};
 use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -85,60 +85,35 @@ struct Checked {
 impl Checked {
     /// Prints the findings. Returns the exit status.
     fn print(&self, command: &str, format: Format, sources: &Sources) -> u8 {
-        let files: Vec<_> = self.files.iter().map(File::about).collect();
+        let files = self.files.iter();
+        let files = files.map(|it| About { path: &it.path, text: &it.text, findings: &it.findings });
+        let files: Vec<_> = files.collect();
         report::print(format, &Report { command, files: &files, sources, summary: &self.summary });
         self.status
     }
 }
 
-/// A file, and the findings about it.
-#[derive(Debug)]
-struct File {
-    path: String,
-    text: String,
-    findings: Vec<Finding>,
+/// Returns the configuration, the baseline and the document of a check, with their findings.
+fn files(config: Config, document: Document, applied: Applied, format: Format) -> [File; 3] {
+    let Applied { mut findings, ignored, unused, outdated } = applied;
+    if format == Format::Sarif {
+        // Only this format can say that a finding is accepted.
+        findings.extend(ignored);
+    }
+    let Baseline { path, text } = config.baseline;
+    [
+        File { path: config.path, text: config.text, findings: unused },
+        File { path, text, findings: Vec::from_iter(outdated) },
+        File { path: document.path, text: document.text, findings },
+    ]
 }
 
-impl File {
-    /// Returns the configuration, the baseline and the document of a check.
-    fn of(config: Config, document: Document, applied: Applied, format: Format) -> [Self; 3] {
-        let Applied { mut findings, ignored, unused, outdated } = applied;
-        if format == Format::Sarif {
-            // Only this format can say that a finding is accepted.
-            findings.extend(ignored);
-        }
-        let Baseline { path, text } = config.baseline;
-        [
-            Self { path: config.path, text: config.text, findings: unused },
-            Self { path, text, findings: Vec::from_iter(outdated) },
-            Self { path: document.path, text: document.text, findings },
-        ]
-    }
-
-    /// Returns a file that cannot be used, and why.
-    fn unusable(path: &Path, message: String, fix: &str) -> Self {
-        let finding = Finding::new(Severity::Unreadable, "unreadable", "", Span::within("", 0..0))
-            .message(&Subject::document(), message)
-            .fix(fix);
-        Self { path: path.display().to_string(), text: String::new(), findings: vec![finding] }
-    }
-
-    fn about(&self) -> About<'_> {
-        About { path: &self.path, text: &self.text, findings: &self.findings }
-    }
-}
-
-impl From<Unusable> for File {
-    fn from(Unusable { path, text, findings }: Unusable) -> Self {
-        Self { path, text, findings }
-    }
-}
-
-impl From<Unreadable> for File {
-    fn from(unreadable: Unreadable) -> Self {
-        let findings = vec![Finding::from(&unreadable)];
-        Self { path: unreadable.path, text: unreadable.text, findings }
-    }
+/// Returns a file that cannot be used, and why.
+fn unusable(path: &Path, message: String, fix: &str) -> File {
+    let finding = Finding::new(Severity::Unreadable, "unreadable", "", Span::within("", 0..0))
+        .message(&Subject::document(), message)
+        .fix(fix);
+    File { path: path.display().to_string(), text: String::new(), findings: vec![finding] }
 }
 
 /// Reads a document.

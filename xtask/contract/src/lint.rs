@@ -6,20 +6,18 @@ use checks::explanation;
 use checks::lint::lint;
 use checks::registry;
 use checks::report::{self, Sources};
+use document::finding::File;
 use similar::TextDiff;
 
 use crate::acceptance::Acceptance;
 use crate::fix::{self, Fix};
 use crate::values::{self, one_of};
-use crate::{Checked, File};
+use crate::{Checked, unusable};
 
 /// The options of the command.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[group(skip)]
 pub struct Options {
-    /// The options that the commands share.
-    #[command(flatten)]
-    pub common: crate::Options,
     /// What the command accepts.
     #[command(flatten)]
     pub acceptance: Acceptance,
@@ -68,19 +66,20 @@ pub fn run(paths: &[PathBuf], options: &Options, root: &Path) -> u8 {
     if options.dry_run && all.files.is_empty() {
         return all.status;
     }
-    all.print(NAME, options.common.format, &Sources::new(root))
+    all.print(NAME, options.acceptance.common.format, &Sources::new(root))
 }
 
 fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
-    let Options { common, acceptance, fix, dry_run, .. } = options;
-    let config = acceptance.configure(common.load_config(path, root)?)?;
+    let Options { acceptance, fix, dry_run, .. } = options;
+    let common = &acceptance.common;
+    let config = acceptance.configure(path, root)?;
     let mut document = crate::load_document(path)?;
     let applied = |document: &_| config.apply(lint(document, config.dates(common.today())), NAME);
     let mut made = String::new();
     if let Some(fix) = fix {
         if !path.exists() {
             let message = "Only a file can be fixed.".to_owned();
-            return Err(File::unusable(path, message, "Write the path of a file."));
+            return Err(unusable(path, message, "Write the path of a file."));
         }
         let old = document.text.clone();
         let all = common.load_config(path, root)?.without_limit();
@@ -95,13 +94,13 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
         if number > 0 {
             fix::replace(path, &document.text).map_err(|error| {
                 let message = format!("The file cannot be replaced: {error}.");
-                File::unusable(path, message, "Check the permissions of its directory.")
+                unusable(path, message, "Check the permissions of its directory.")
             })?;
         }
         made = format!("{number} fixed, ");
     }
     let (name, applied) = (document.path.clone(), applied(&document));
-    let checked = acceptance.conclude(NAME, common.format, config, document, applied)?;
+    let checked = acceptance.conclude(NAME, config, document, applied)?;
     Ok(Checked { summary: format!("{name}: {made}{}", checked.summary), ..checked })
 }
 

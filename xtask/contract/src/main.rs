@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use checks::report::JSON;
 use clap::{Parser, Subcommand};
+use contract::acceptance::Acceptance;
 use contract::{breaking, changelog, drift, lint};
 
 // Most of the time of a comparison of large documents is in small allocations.
@@ -61,7 +62,7 @@ enum Command {
         /// The generated document.
         code: PathBuf,
         #[command(flatten)]
-        options: drift::Options,
+        options: Acceptance,
     },
     /// Serve an editor: a language server over standard input and output.
     Lsp {

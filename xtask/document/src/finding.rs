@@ -222,6 +222,24 @@ impl From<&Unreadable> for Finding {
     }
 }
 
+/// A file, and the findings about it.
+#[derive(Debug)]
+pub struct File {
+    /// The path.
+    pub path: String,
+    /// The text, empty if it could not be read.
+    pub text: String,
+    /// The findings.
+    pub findings: Vec<Finding>,
+}
+
+impl From<Unreadable> for File {
+    fn from(unreadable: Unreadable) -> Self {
+        let findings = vec![Finding::from(&unreadable)];
+        Self { path: unreadable.path, text: unreadable.text, findings }
+    }
+}
+
 /// Returns a text with a capital first letter.
 pub fn capitalised(text: &str) -> String {
     let mut characters = text.chars();

@@ -12,9 +12,6 @@ const SHOWN: &str = "$ref type format description enum default nullable readOnly
     exclusiveMinimum exclusiveMaximum minLength maxLength pattern minItems maxItems uniqueItems \
     minProperties maxProperties properties required items example";
 
-/// The keywords that combine schemas.
-const COMBINING: [&str; 4] = ["allOf", "oneOf", "anyOf", "not"];
-
 /// The longest chain of references from a body to the object whose properties are shown.
 pub(crate) const BODY: usize = 3;
 
@@ -37,7 +34,7 @@ fn type_name(spec: &Spec<'_>, schema: &Node) -> Markup {
             @match text(schema, "type") {
                 "" if schema.get("$ref").is_some() => { code { (text(schema, "$ref")) } }
                 "" if schema.get("properties").is_some() => "object",
-                "" if COMBINING.iter().any(|keyword| schema.get(keyword).is_some()) => "see below",
+                "" if ["allOf", "oneOf", "anyOf", "not"].iter().any(|it| schema.get(it).is_some()) => "see below",
                 "" => "any value",
                 "array" => { "array of " @match schema.get("items") {
                     Some(items) => (type_name(spec, items)),

@@ -1,7 +1,6 @@
 //! Deprecation before removal: an operation is deprecated with a date, and removed after that date.
 //!
-//! `x-sunset` and `x-deprecated-since` hold dates (YYYY-MM-DD), which the service sends as the headers
-//! `Sunset` (RFC 8594) and `Deprecation` (RFC 9745).
+//! `x-sunset` holds a date (YYYY-MM-DD), which the service sends as the header `Sunset` (RFC 8594).
 
 use document::openapi::{Object, Operation};
 use jiff::Timestamp;
@@ -14,10 +13,13 @@ use super::operation;
 use super::place::At;
 use super::rules;
 
-/// The extensions that hold dates which [`compare`] compares. Without `deprecated` they have no effect.
+/// The extensions that [`compare`] compares. Without `deprecated` they have no effect.
 pub(super) fn dates(old: &Operation<'_>, new: &Operation<'_>) -> &'static [&'static str] {
-    let is_deprecated = old.is_deprecated() || new.is_deprecated();
-    if is_deprecated { &["x-sunset", "x-deprecated-since"] } else { &[] }
+    match (old.is_deprecated(), new.is_deprecated()) {
+        (false, false) => &[],
+        (true, true) => &["x-sunset"],
+        _ => &["x-sunset", "x-deprecated-since"],
+    }
 }
 
 /// When something will be removed.
@@ -88,9 +90,6 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
                 (_, Sunset::Unreadable(_)) => &rules::DEPRECATED_SUNSET_PARSE,
             };
             cx.compare_keyword(sunset, (old, new), "x-sunset");
-            let (removed, changed) = (&rules::DEPRECATED_SINCE_MISSING, &rules::DEPRECATED_SINCE_CHANGED);
-            let since = "x-deprecated-since";
-            cx.compare_keyword(if new.has(since) { changed } else { removed }, (old, new), since);
         }
         (false, false) => {}
     }
@@ -116,8 +115,4 @@ fn became_deprecated<'a>(cx: &mut Comparer<'a>, new: &Operation<'a>) {
         }
     };
     cx.report(rule, None, At::value(new, keyword), what);
-    if !new.has("x-deprecated-since") {
-        let what = "it is deprecated without a date of deprecation";
-        cx.report(&rules::DEPRECATED_SINCE_MISSING, None, At::value(new, "deprecated"), what);
-    }
 }

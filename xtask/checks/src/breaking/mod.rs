@@ -105,7 +105,6 @@ pub fn compare_sides(base: Side<'_>, revision: Side<'_>, today: Date) -> Vec<Cha
     components::compare(&mut cx);
     paths::compare(&mut cx);
     schema::compare_waiting(&mut cx);
-    components::compare_unused(&mut cx);
     same_meaning::compare(&mut cx);
     changes.extend(cx.finish(base.document, revision.document));
     changes.sort_by_cached_key(|change| {

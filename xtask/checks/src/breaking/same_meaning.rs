@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use document::openapi::{Kind, Object, Step, template};
+use document::openapi::{Id, Kind, Object, Step, template};
 use document::{Node, pointer};
 
 use super::comparer::Comparer;
@@ -30,8 +30,8 @@ const LEFT_OUT: [&str; 10] = [
     "links",
 ];
 
-/// The JSON pointers of the changes that were found, in the base and in the revision.
-struct Reported([BTreeSet<String>; 2]);
+/// The JSON pointers of the changes that were found, in the base and in the revision, and the schemas that were compared.
+struct Reported([BTreeSet<String>; 2], HashSet<Id>);
 
 impl Reported {
     fn of(cx: &Comparer<'_>) -> Self {
@@ -41,7 +41,7 @@ impl Reported {
                 known.extend(at.map(|at| at.location("").pointer));
             }
         }
-        Self(reported)
+        Self(reported, cx.parts())
     }
 
     /// Whether a change was found at a place or below it.
@@ -71,16 +71,13 @@ impl Reported {
 
 pub(super) fn compare(cx: &mut Comparer<'_>) {
     cx.begin_document();
-    let (reported, used) = (Reported::of(cx), cx.parts());
+    let reported = Reported::of(cx);
     let mut open = vec![(cx.base.root(), cx.revision.root())];
     while let Some((old, new)) = open.pop() {
-        // Reported as a whole.
-        let is_unused = old.keyword() == "schemas" && !used.contains(&old.id);
         // Callbacks of callbacks are compared as data.
         let is_nested = old.keyword() == "callbacks"
             && old.parent().and_then(|owner| owner.within(Kind::Callback)).is_some();
-        if cx.inclusion.is_same_text(old, new) || is_unused || is_nested || LEFT_OUT.contains(&old.keyword())
-        {
+        if cx.inclusion.is_same_text(old, new) || is_nested || LEFT_OUT.contains(&old.keyword()) {
             continue;
         }
         let (mut named, rest) = pairs_then(children(&old), children(&new), rank);
@@ -131,14 +128,20 @@ fn note<'a>(
         return;
     }
     let names = keywords.iter().map(|keyword| format!("`{keyword}`")).collect::<Vec<_>>().join(", ");
-    // The comparison reports the keywords of a schema until they explain the impact.
-    let is_within = |(side, object): &(Side, &Object<'a>)| {
+    let around = |object: &Object<'a>| {
         let around =
             object.ancestors().take_while(|one| matches!(one.kind(), Kind::Schema | Kind::Parameter));
-        reported.is_within(*side, &around.last().unwrap_or(**object).pointer())
+        around.last().unwrap_or(*object)
     };
+    // The comparison reports the keywords of a schema until they explain the impact.
+    let is_within =
+        |(side, object): &(Side, &Object<'a>)| reported.is_within(*side, &around(object).pointer());
+    let whole = around(old);
     let what = match sides.iter().any(is_within) {
         true => format!("{names} changed too"),
+        _ if whole.keyword() == "schemas" && !reported.1.contains(&whole.id) => {
+            format!("{names} changed, but no operation uses it")
+        }
         false => format!("{names} changed, with the same meaning"),
     };
     let place = |object: &Object<'a>| match keywords.first() {

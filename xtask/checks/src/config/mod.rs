@@ -11,7 +11,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use document::Span;
-use document::finding::{Finding, Location, Severity, Subject, shortened};
+use document::finding::{File, Finding, Location, Severity, Subject, shortened};
 use document::rule::Profile;
 use jiff::civil::Date;
 use semver::Version;
@@ -136,23 +136,12 @@ fn parsed<'de, D: Deserializer<'de>, T: FromStr>(deserializer: D) -> Result<Opti
     text.parse().map(Some).map_err(|_| D::Error::custom(expected))
 }
 
-/// A configuration file that cannot be used.
-#[derive(Debug)]
-pub struct Unusable {
-    /// The path of the file.
-    pub path: String,
-    /// The text of the file, empty if it could not be read.
-    pub text: String,
-    /// The first problem of the file.
-    pub findings: Vec<Finding>,
-}
-
 impl Config {
     /// Reads `file`, or else the [`nearest`] configuration of `document` if there is one.
     ///
     /// # Errors
-    /// Returns [`Unusable`] if the file cannot be read or has an undefined or invalid entry.
-    pub fn load(file: Option<&Path>, document: &Path) -> Result<Self, Unusable> {
+    /// The configuration with its first problem, if it cannot be read or has an undefined or invalid entry.
+    pub fn load(file: Option<&Path>, document: &Path) -> Result<Self, File> {
         let found = file.map(Path::to_owned).or_else(|| nearest(document));
         let Some(found) = found else { return Ok(Self::default()) };
         let path = found.display().to_string();
@@ -160,7 +149,7 @@ impl Config {
             Ok(text) => Self::parse(path, text),
             Err(error) => {
                 let finding = problem("", 0..0, format!("the configuration cannot be read: {error}."));
-                Err(Unusable { path, text: String::new(), findings: vec![finding] })
+                Err(File { path, text: String::new(), findings: vec![finding] })
             }
         }
     }
@@ -168,11 +157,11 @@ impl Config {
     /// Reads the text of a configuration file.
     ///
     /// # Errors
-    /// Returns [`Unusable`] with the first entry that cannot be used.
-    pub fn parse(path: String, text: String) -> Result<Self, Unusable> {
+    /// The configuration with the first entry that cannot be used.
+    pub fn parse(path: String, text: String) -> Result<Self, File> {
         let unusable = |range: Range<usize>, message: &str| {
             let findings = vec![problem(&text, range, message.to_owned())];
-            Unusable { path: path.clone(), text: text.clone(), findings }
+            File { path: path.clone(), text: text.clone(), findings }
         };
         let read: Written = toml::from_str(&text).map_err(|error| {
             let message = error.message().trim_end_matches('.');

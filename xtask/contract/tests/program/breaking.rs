@@ -44,7 +44,7 @@ fn the_text_shows_warnings_and_counts_the_rest() {
     let rest = format!("not shown: {} note; `--level info` shows all", all[2]);
     assert_eq!(shown(&[]), ([all[0], all[1], 0], rest.clone()));
     assert_eq!(shown(&["--level", "warning"]), ([all[0], all[1], 0], rest));
-    let rest = format!("not shown: {} warnings, {} note; `--level info` shows all", all[1], all[2]);
+    let rest = format!("not shown: {} warning, {} note; `--level info` shows all", all[1], all[2]);
     assert_eq!(shown(&["--level", "error"]), ([all[0], 0, 0], rest));
     let (_, json) = compare(&revision, &["--level", "error", "--format", "json"]);
     assert_eq!(json.matches("\"severity\"").count(), all.iter().sum::<usize>(), "{json}");

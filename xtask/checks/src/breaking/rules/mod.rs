@@ -100,8 +100,6 @@ rules! {
     DEPRECATED_SUNSET_MISSING = "api-deprecated-sunset-missing", Warning, Minor, Deprecated, OASDIFF, "Clients cannot know how long the operation will work.", "Add `x-sunset`";
     DEPRECATED_SUNSET_PARSE = "api-deprecated-sunset-parse", Error, Minor, Deprecated, OASDIFF, "Clients cannot know how long the operation will work.", "Write `x-sunset` as YYYY-MM-DD";
     SUNSET_TOO_SMALL = "api-sunset-date-too-small", Error, Minor, Deprecated, OASDIFF, "Clients have no time to change.", "Choose a later date";
-    DEPRECATED_SINCE_MISSING = "api-deprecated-since-missing", Warning, Minor, Deprecated, OURS, "Responses have no `Deprecation` header (RFC 9745).", "Add `x-deprecated-since`";
-    DEPRECATED_SINCE_CHANGED = "api-deprecated-since-changed", Info, Minor, Deprecated, OURS, "The `Deprecation` header of the responses changes.";
     SUNSET_DELETED = "sunset-deleted", Error, Minor, Deprecated, OASDIFF, "Clients no longer know how long the operation will work.";
     SUNSET_EARLIER = "api-sunset-date-changed-too-small", Error, Major, Deprecated, OASDIFF, "Clients have less time to change than was announced.";
     SUNSET_LATER = "api-sunset-date-changed-later", Info, Minor, Deprecated, OURS, "Clients have more time to change.";
@@ -185,7 +183,6 @@ rules! {
     RESPONSE_NOT_WRITE_ONLY = "response-property-became-not-write-only", Info, Minor, Changed, OURS, "Responses may have the property.";
     SCHEMA_ADDED = "api-schema-added", Info, Patch, Added, OURS, "Generated clients have one more type.";
     SCHEMA_REMOVED = "api-schema-removed", Info, Patch, Removed, OASDIFF, "Requests and responses stay the same. Generated clients no longer have a type of this name.";
-    UNUSED_SCHEMA_CHANGED = "api-unused-schema-changed", Info, Patch, Changed, OURS, "Requests and responses stay the same. Generated clients have another type of this name.";
 
     SECURITY_REQUIRED = "api-security-required", Error, Major, Changed, OURS, "Requests without credentials are refused.", "Accept requests without credentials";
     SECURITY_LIFTED = "api-security-lifted", Warning, Minor, Changed, OURS, "No client breaks, but requests without credentials are accepted.", "Check that this is intended";
