@@ -77,12 +77,14 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
     }
     if let Some(first) = external.first() {
         let reference = shortened(first.text("$ref").unwrap_or_default());
+        let spot = first.value_spot("$ref");
+        let place = format!("`{reference}` on line {}", spot.span.line);
         let message = match external.len() {
-            1 => format!("A reference leads to another file: `{reference}`."),
-            number => format!("{number} references lead to other files, the first `{reference}`."),
+            1 => format!("A reference leads to another file: {place}."),
+            number => format!("{number} references lead to other files, the first {place}."),
         };
         let fix = "Bundle the document into one file first, for example with `redocly bundle`.";
-        findings.add(&INVALID, first.value_spot("$ref"), message, fix);
+        findings.add(&INVALID, spot, message, fix);
         model.complete = false;
         return;
     }

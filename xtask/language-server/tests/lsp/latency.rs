@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::session::{Session, position};
 
 /// The bytes of one path with its schema.
-const ITEM: usize = 2_180;
+const ITEM: usize = 2_430;
 
 /// Returns a document with this number of paths and schemas.
 fn document(items: usize) -> String {
@@ -29,7 +29,8 @@ fn document(items: usize) -> String {
                  - name: limit\n          in: query\n          schema:\n            type: integer\n            minimum: 1\n            \
                  maximum: 100\n      responses:\n        '200':\n          description: The thing.\n          content:\n            \
                  application/json:\n              schema: {{ $ref: '#/components/schemas/Thing{number}' }}\n        '404':\n          \
-                 description: There is no such thing.\n"
+                 description: There is no such thing.\n          content:\n            application/json:\n              \
+                 schema: {{ $ref: '#/components/schemas/Error' }}\n"
             );
         }
     }
@@ -47,6 +48,8 @@ fn document(items: usize) -> String {
             );
         }
     }
+    // Everything refers to it.
+    text.push_str("    Error: { type: object }\n");
     text
 }
 
@@ -65,11 +68,16 @@ fn answers_while_somebody_types() {
     let title = position(&text, "title: Large", "title: Large".len());
     let operation = position(&text, &format!("getThing{}", items / 2), 3);
     let reference = position(&text, &format!("schemas/Thing{}'", items / 2), 3);
+    let common = position(&text, "schemas/Error'", 10);
     let mut times: Vec<(&str, Vec<Duration>)> = METHODS.map(|method| (method, Vec::new())).into();
     for _ in 0..series {
         for (method, times) in &mut times {
             session.change("large.yaml", Some(Range { start: title, end: title }), "x");
-            let place: Position = if *method == "hover" { operation } else { reference };
+            let place: Position = match *method {
+                "hover" => operation,
+                "references" => common,
+                _ => reference,
+            };
             let more = json!({
                 "context": { "includeDeclaration": true, "diagnostics": [], "triggerKind": 1 },
                 "range": { "start": place, "end": place },
