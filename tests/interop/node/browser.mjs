@@ -8,6 +8,9 @@ const { CHROMIUM: executablePath, SCREENSHOTS: shots } = process.env;
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+// A wait that takes longer hangs. Most take less than a second, and some several on a busy machine.
+const LIMIT = 180_000;
+
 export const launch = () =>
   chromium.launch({
     executablePath,
@@ -15,15 +18,24 @@ export const launch = () =>
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
   });
 
+// The URLs of the requests that have no response yet, of all pages: the reason for most waits that reach the limit.
+const unanswered = new Map();
+export const waiting = () => [...unanswered.values()].map((url) => `no response yet: ${url}`);
+
 // Opens a page that records its requests and its problems.
 export const open = async (browser, options = {}) => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(LIMIT);
   const requested = [];
   const problems = [];
-  context.on('request', (request) => requested.push(request.url()));
+  context.on('request', (request) => {
+    requested.push(request.url());
+    unanswered.set(request, request.url());
+  });
+  context.on('requestfinished', (request) => unanswered.delete(request));
   context.on('requestfailed', (request) => {
+    unanswered.delete(request);
     const why = request.failure()?.errorText;
     // A page that is left aborts its requests.
     if (why !== 'net::ERR_ABORTED') problems.push(`${request.url()}: ${why}`);

@@ -1,7 +1,7 @@
 // Uses the pages of the service in headless Chromium like a reader: opens /docs, enters a key and tries each operation.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { isQuiet, launch, open, overflow, shoot as shot, violations } from './browser.mjs';
+import { isQuiet, launch, open, overflow, shoot as shot, violations, waiting } from './browser.mjs';
 
 const { SERVICE_URL: base, SERVICE_KEY: key } = process.env;
 const { origin } = new URL(base);
@@ -159,7 +159,7 @@ try {
   console.log(`${requested.length} requests, none to another host; no console message; ${tried}`);
 } catch (error) {
   await shoot('docs-failed', { fullPage: true });
-  for (const problem of problems.concat(found)) console.error(problem);
+  for (const problem of problems.concat(found, waiting())) console.error(problem);
   throw error;
 } finally {
   await browser.close();

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
-import { isQuiet, launch, open, overflow, shoot, violations } from './browser.mjs';
+import { isQuiet, launch, open, overflow, shoot, violations, waiting } from './browser.mjs';
 
 const { SERVICE_URL, SITE: directory } = process.env;
 const FOLDER = '/sub/folder/';
@@ -175,7 +175,7 @@ try {
   assert.deepEqual(found, []);
   console.log(`${pages.size} pages from a subfolder and from the service, without JavaScript; no violation, nothing too wide`);
 } catch (error) {
-  console.error(found.join('\n'));
+  console.error(found.concat(waiting()).join('\n'));
   throw error;
 } finally {
   await browser.close();
