@@ -73,7 +73,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Replaces control characters by spaces, and drops those that change the direction of the text after them.
-fn plain(text: &str) -> impl Iterator<Item = char> + '_ {
+pub(crate) fn plain(text: &str) -> impl Iterator<Item = char> + '_ {
     let is_direction =
         |it: &char| matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let characters = text.chars().filter(move |it| !is_direction(it));

@@ -5,7 +5,8 @@ use std::path::Path;
 use checks::breaking::{changelog, version};
 use checks::outcome::Outcome;
 use checks::report;
-use document::finding::File;
+use document::Document;
+use document::finding::{File, Severity};
 
 use crate::load_document;
 
@@ -18,6 +19,10 @@ fn entry(base: &Path, revision: &Path, options: &crate::Options, root: &Path) ->
     let config = options.load_config(revision, root)?;
     let (base, revision) = (load_document(base)?, load_document(revision)?);
     let outcome = Outcome::of(&base, &revision, &config, options.today());
+    if let Some(unread) = outcome.changes.iter().find(|change| change.severity == Severity::Unreadable) {
+        let Document { path, text, .. } = if unread.place.file == base.path { base } else { revision };
+        return Err(File { path, text, findings: vec![unread.finding()] });
+    }
     let (from, to) = (version::text(&base), version::text(&revision));
     let release = changelog(&outcome.changes, Some(from), to, &options.today().to_string());
     report::write(&release.to_markdown());

@@ -59,8 +59,9 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
             unknown::compare(cx, &old.item(), &new.item(), &[]);
             exchange(cx, &old, &new);
             cx.in_callback = false;
-            // Callbacks of callbacks are compared as data only.
-            cx.compare_keyword(&rules::CALLBACKS_CHANGED, (&old, &new), "callbacks");
+            for keyword in ["callbacks", "security", "servers"] {
+                cx.compare_keyword(&rules::CALLBACKS_CHANGED, (&old, &new), keyword);
+            }
         });
     }
     let remaining = At::value_or_object(new, "callbacks");

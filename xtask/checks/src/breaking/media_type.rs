@@ -25,11 +25,15 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<
     }
     let remaining = At::value_or_object(new, "content");
     for (old, in_part) in matched.removed {
+        let name = old.name();
         // A response in a narrower range is one that the old version described.
-        if role.is_request() || !in_part {
-            let what = format!("the media type `{}` was removed", old.name());
-            cx.report(removed, Some(At::of(&old)), Some(remaining), what);
-        }
+        let (rule, what) = match in_part && !role.is_request() {
+            true => {
+                (rules::VALUES_NARROWED.rule(role), format!("only a part of `{name}` is still described"))
+            }
+            false => (removed, format!("the media type `{name}` was removed")),
+        };
+        cx.report(rule, Some(At::of(&old)), Some(remaining), what);
     }
     for new in matched.added {
         cx.report(added, None, Some(At::of(&new)), "it was added");

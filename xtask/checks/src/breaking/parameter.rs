@@ -24,11 +24,11 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         both(cx, &old, &new);
     }
     let remaining = At::value_or_object(new, "parameters");
-    // A reference that leads nowhere is reported as not understood, and could be any parameter.
+    // What is reported as not understood could be any parameter.
     let is_clear = |operation: &Operation<'a>| {
         let item = operation.item();
         let mut written = operation.children("parameters").chain(item.children("parameters"));
-        written.all(|parameter| parameter.resolved().is_some())
+        written.all(|parameter| Parameter::new(parameter).is_some())
     };
     let (old_is_clear, new_is_clear) = (is_clear(old), is_clear(new));
     for old in rest.removed.into_iter().filter(|_| new_is_clear) {

@@ -44,6 +44,9 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         // In a callback the client chooses the status.
         if !in_part || cx.in_callback {
             removed(cx, &old);
+        } else {
+            let what = format!("only a part of `{}` is still described", old.name());
+            cx.report(rules::VALUES_NARROWED.rule(Role::Response), Some(At::of(&old)), Some(remaining), what);
         }
     }
     for new in matched.added {

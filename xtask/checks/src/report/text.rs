@@ -5,6 +5,7 @@ use document::Span;
 use document::finding::{Finding, Severity};
 
 use super::{About, Sources, from_here};
+use crate::markdown::plain;
 
 pub(super) fn render(about: &About<'_>, sources: &Sources) -> String {
     let renderer = Renderer::styled();
@@ -34,26 +35,23 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
         let label = Some(label.to_owned());
         group = with_line(group, path, text, location.span, AnnotationKind::Context, label);
     }
-    if !finding.pointer.is_empty() {
-        group = group.element(Level::NOTE.with_name("at").message(finding.pointer.as_str()));
-    }
     let shared = finding.pointer.starts_with("/components/") || finding.operations.len() > 1;
-    if shared && !finding.operations.is_empty() {
-        group = group.element(Level::NOTE.with_name("used by").message(listed(&finding.operations)));
+    let notes = [
+        ("at", finding.pointer.clone()),
+        ("used by", if shared { listed(&finding.operations) } else { String::new() }),
+        ("was at", finding.elsewhere.as_ref().map(ToString::to_string).unwrap_or_default()),
+        ("also", finding.also.join("\n")),
+        ("impact", finding.impact.clone()),
+    ];
+    let notes = notes.into_iter().map(|(name, text)| (Level::NOTE.with_name(name), text));
+    for (level, text) in notes.chain([(Level::HELP, finding.fix.clone())]) {
+        if !text.is_empty() {
+            // Without the control characters of a document, which a terminal interprets.
+            let lines: Vec<String> = text.lines().map(|line| plain(line).collect()).collect();
+            group = group.element(level.message(lines.join("\n")));
+        }
     }
-    if let Some(elsewhere) = &finding.elsewhere {
-        group = group.element(Level::NOTE.with_name("was at").message(elsewhere.to_string()));
-    }
-    if !finding.also.is_empty() {
-        group = group.element(Level::NOTE.with_name("also").message(finding.also.join("\n")));
-    }
-    if !finding.impact.is_empty() {
-        group = group.element(Level::NOTE.with_name("impact").message(finding.impact.as_str()));
-    }
-    if finding.fix.is_empty() {
-        return group;
-    }
-    group.element(Level::HELP.message(finding.fix.as_str()))
+    group
 }
 
 /// The limit of operations that a finding names.

@@ -84,6 +84,8 @@ fn all_parts_that_are_not_understood_are_one_change_per_document() {
         "{a: {}}",
         "{/a: {get: []}}",
         "{/a: {get: {parameters: {}}}}",
+        "{/a: {get: {parameters: [{in: query}]}}}",
+        "{/a: {get: {parameters: [{name: a}]}}}",
         "{/a: {get: {responses: []}}}",
         "{/a: {get: {responses: {'200': {$ref: '#/nowhere'}}}}}",
         "{/a: {get: {responses: {'200': {headers: 1}}}}}",

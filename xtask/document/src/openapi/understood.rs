@@ -38,6 +38,8 @@ pub fn not_compared(model: &Model<'_>, findings: Vec<Finding>) -> Option<LeftOut
         rule if rule == structure::KEY.name || rule == references::INVALID.name => true,
         // Schemas that reach themselves through `allOf` and `oneOf` are compared.
         rule if rule == references::CYCLE.name => unresolved.contains(&finding.pointer),
+        // A parameter without a name or a location is left out of its operation.
+        rule if rule == structure::MISSING.name => finding.pointer.contains("/parameters/"),
         // A reference where the specification allows none replaces everything that surrounds it.
         rule if rule == structure::KEYWORD.name => finding.pointer.ends_with("/$ref"),
         _ => false,

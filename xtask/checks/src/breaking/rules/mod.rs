@@ -151,7 +151,7 @@ rules! {
     CALLBACK_REQUEST_CHANGED = "callback-request-changed", Info, Minor, Changed, OURS, "The requests that clients receive contain all that the old version described.";
     CALLBACK_REPLY_INCOMPATIBLE = "callback-reply-incompatible", Error, Major, Changed, OURS, "Replies of clients that the old version accepted are refused or misunderstood.";
     CALLBACK_REPLY_CHANGED = "callback-reply-changed", Info, Minor, Changed, OURS, "Clients may reply in all ways that the old version accepted.";
-    CALLBACKS_CHANGED = "api-callbacks-changed", Warning, Minor, Changed, OURS, "Servers that receive the callbacks may be affected.", "Compare the two versions by hand: callbacks of callbacks are not compared in detail";
+    CALLBACKS_CHANGED = "api-callbacks-changed", Warning, Minor, Changed, OURS, "Servers that receive the callbacks may be affected.", "Compare the two versions by hand: this part of a callback is not compared in detail";
     HEADER_ADDED = "response-header-added", Info, Minor, Added, OASDIFF, "Responses have one more header.";
     HEADER_REMOVED_REQUIRED = "required-response-header-removed", Error, Major, Removed, OASDIFF, "Clients that rely on the header do not find it.";
     HEADER_REMOVED_OPTIONAL = "optional-response-header-removed", Warning, Minor, Removed, OASDIFF, "Clients that read the header when it is present never find it.";

@@ -47,7 +47,9 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         let schemas = (at(cx, Side::Base, &[one], one), at(cx, Side::Revision, &[other], other));
         let (one, other) = (cx.schema(Side::Base, schemas.0), cx.schema(Side::Revision, schemas.1));
         let verdict = Verdict::of(&mut cx.inclusion, (&one, &other), both.role);
-        if before.name != after.name && verdict > Verdict::Same {
+        // A component that was renamed may be the same one.
+        let is_kept = revision.values().any(|one| one.name == before.name);
+        if before.name != after.name && verdict > if is_kept { Verdict::Equal } else { Verdict::Same } {
             let what = format!(
                 "the discriminating value `{value}` changed from `{}` to `{}`",
                 before.name, after.name

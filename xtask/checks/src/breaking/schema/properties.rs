@@ -13,7 +13,7 @@ use crate::breaking::comparer::Comparer;
 use crate::breaking::data::pairs;
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, ChangeRule};
-use crate::subschema::Side;
+use crate::subschema::{ANNOTATIONS, Side};
 
 /// A property of an object.
 #[derive(Debug, Default)]
@@ -224,24 +224,21 @@ fn closed<'a>(schema: &Schema<'a>) -> Option<At<'a>> {
 fn additional<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let schemas = |schema: &Schema<'a>| {
         let mut schemas = schema.children("additionalProperties");
-        schemas.retain(|schema| !schema.node().entries().is_empty());
+        let restricts = |keyword: &str| !ANNOTATIONS.contains(&keyword);
+        schemas.retain(|schema| schema.node().entries().iter().any(|entry| restricts(&entry.key)));
         schemas
     };
     let (old, new) = (schemas(&both.base), schemas(&both.revision));
     let places =
         [&both.base, &both.revision].map(|schema| closed(schema).or(schema.first("additionalProperties")));
-    let mut report = |family, what| both.report(cx, family, places[0], places[1], what);
+    // The service accepted requests with such properties, although the document does not list them.
+    let mut report = |family, what| both.note(cx, family, places[0], places[1], what);
     match (closed(&both.base).is_some(), closed(&both.revision).is_some()) {
         (true, true) => {}
-        // The service accepted requests with such properties, although the document does not list them.
         (false, true) => {
-            let what = "properties that are not listed are no longer allowed";
-            both.note(cx, &rules::ADDITIONAL_CLOSED, places[0], places[1], what);
+            report(&rules::ADDITIONAL_CLOSED, "properties that are not listed are no longer allowed");
         }
-        (true, false) => {
-            let what = "properties that are not listed are now allowed";
-            both.note(cx, &rules::ADDITIONAL_OPENED, places[0], places[1], what);
-        }
+        (true, false) => report(&rules::ADDITIONAL_OPENED, "properties that are not listed are now allowed"),
         _ if !old.is_empty() && !new.is_empty() => both.compare_at(cx, &old, &new, both.role.nested()),
         _ if !new.is_empty() => {
             report(&rules::ADDITIONAL_NARROWED, "properties that are not listed must now match a schema");
