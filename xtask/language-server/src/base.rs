@@ -27,6 +27,9 @@ impl Base {
 
 fn read(path: &Path) -> Result<Tree, String> {
     let problem = |problem: String| format!("`{}`: {problem}", path.display());
+    if path == Path::new("-") {
+        return Err(problem("standard input has the messages of the editor; use a file".to_owned()));
+    }
     let bytes = revision::read(path).map_err(problem)?;
     let text = decode(&bytes).map_err(|it| problem(it.to_string()))?;
     let read = Tree::read(&path.display().to_string(), text);

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use document::openapi::{Kind, Object, Step};
+use document::{Node, edits};
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionParams, CompletionResponse, CompletionTextEdit,
     TextDocumentPositionParams, TextEdit,
@@ -39,6 +40,9 @@ pub(crate) fn completion(world: &World, params: &CompletionParams) -> Option<Com
                 found.extend(values(&place).into_iter().map(|value| (value, "")));
             }
             _ => {}
+        }
+        if !found.is_empty() {
+            break;
         }
     }
     let items = found.iter().map(|(label, after)| item(view, &written, label, after));
@@ -97,33 +101,27 @@ fn values(place: &Place<'_>) -> Vec<String> {
             model.operations().filter_map(|it| it.id()).map(str::to_owned).collect()
         }
         (Kind::Operation, [Step::Key("tags"), Step::Item(_)]) => {
-            model.all(Kind::Tag).filter_map(|tag| tag.text("name")).map(str::to_owned).collect()
+            unlisted(object.get("tags"), model.all(Kind::Tag).filter_map(|tag| tag.text("name")))
         }
         (Kind::Schema, [Step::Key("required"), Step::Item(_)]) => {
-            object.children("properties").map(|it| it.name().to_owned()).collect()
+            unlisted(object.get("required"), object.children("properties").map(|it| it.name()))
         }
         _ => Vec::new(),
     }
 }
 
-/// Whether a text is a name without quotes in YAML, unlike a comment, an alias or a number.
-fn is_plain(text: &str) -> bool {
-    let is_first = |first: char| first.is_alphabetic() || matches!(first, '/' | '$' | '_');
-    text.starts_with(is_first) && !text.contains(": ") && !text.contains(" #")
+/// Returns the names that a list does not have yet.
+fn unlisted<'a>(list: Option<&Node>, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let items = list.map_or(&[][..], Node::items);
+    let is_new = |name: &&str| !items.iter().any(|item| item.as_str() == Some(name));
+    names.filter(is_new).map(str::to_owned).collect()
 }
 
 /// Returns a suggestion in place of what is written. `after` follows it, unless it is there.
 fn item(view: &Document, written: &Range<usize>, label: &str, after: &str) -> CompletionItem {
     let text = view.text.as_str();
     let (old, rest) = (&text[written.clone()], &text[written.end..]);
-    let is_json = text.trim_start_matches('\u{feff}').trim_start().starts_with('{');
-    let quote = match old.chars().next().filter(|first| matches!(first, '\'' | '"')) {
-        Some(quote) => String::from(quote),
-        None if is_json => "\"".to_owned(),
-        None if is_plain(label) => String::new(),
-        None => "'".to_owned(),
-    };
-    let quoted = format!("{quote}{label}{quote}");
+    let quoted = edits::written(text, old, label);
     let after = if rest.trim_start_matches(' ').starts_with(':') { "" } else { after };
     let edit = TextEdit { range: view.text.range(written.clone()), new_text: quoted.clone() + after };
     CompletionItem {

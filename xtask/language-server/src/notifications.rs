@@ -53,16 +53,14 @@ impl Server {
     }
 
     fn saved(&mut self, key: &Uri) {
+        self.changed_on_disk(key);
         let document = self.world.documents.get(key);
-        if document.is_none() {
-            self.changed_on_disk(key);
-        }
         if is_rust(key) || document.is_some_and(|it| it.path == self.world.project.document()) {
             self.start_drift();
         }
     }
 
-    /// Reads the code, or checks all documents with a changed configuration.
+    /// Reads the code, or checks all documents: the configuration or the base may have changed.
     fn changed_on_disk(&self, key: &Uri) {
         if is_rust(key) {
             return self.begin_reading();

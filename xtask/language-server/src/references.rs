@@ -20,7 +20,8 @@ pub(crate) fn named<'a>(place: &Place<'a>) -> Option<Object<'a>> {
     if !place.is_on_text() {
         return None;
     }
-    if let Some(target) = place.target() {
+    // The name of a component that is a reference is its own.
+    if let Some(target) = place.target().filter(|_| !place.in_key || !place.steps.is_empty()) {
         return Some(target);
     }
     let is_name = match place.object.kind() {

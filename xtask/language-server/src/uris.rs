@@ -16,7 +16,13 @@ pub(crate) fn to_path(uri: &Uri) -> Option<PathBuf> {
     let rest = rest.strip_prefix("localhost").unwrap_or(rest);
     let encoded = rest.split(['?', '#']).next().filter(|path| path.starts_with('/'))?;
     let decoded = percent_decode_str(encoded).decode_utf8().ok()?;
-    (!decoded.contains('\0')).then(|| PathBuf::from(decoded.as_ref()))
+    (!decoded.contains('\0')).then(|| real(Path::new(decoded.as_ref())))
+}
+
+/// Returns a path without symbolic links, as `--document` has it. The last name need not exist.
+fn real(path: &Path) -> PathBuf {
+    let beside = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
 /// Returns the URI of an absolute path.

@@ -45,7 +45,9 @@ impl World {
     /// Returns a place in a saved file. Its columns count characters, which differ from UTF-16 only after one beyond the
     /// basic plane. Clients limit the end to the line.
     pub(crate) fn location(&self, place: &finding::Location) -> Option<Location> {
-        let uri = uris::of_path(&self.project.root().join(&place.file))?;
+        // A revision of git is no file that an editor can open.
+        let path = Some(self.project.root().join(&place.file)).filter(|path| path.exists())?;
+        let uri = uris::of_path(&path)?;
         let Span { start, end, line, column } = place.span;
         let number = |one: usize| u32::try_from(one.saturating_sub(1)).unwrap_or(u32::MAX);
         let at = |column: usize| Position { line: number(line), character: number(column) };

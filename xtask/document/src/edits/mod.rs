@@ -36,6 +36,12 @@ pub fn edits(model: &Model<'_>, repair: &Repair) -> Option<Vec<Edit>> {
     finished(text, edits)
 }
 
+/// Returns a text as it is written in a document, in the place of `old`: with the same quotes, and with some if it needs
+/// them.
+pub fn written(text: &str, old: &str, new: &str) -> String {
+    format::key_like(parts::sample(text, old), new)
+}
+
 /// Returns edits in the order of the text, with its line breaks. `None` if they overlap, or an alias would change.
 fn finished(text: &str, mut edits: Vec<Edit>) -> Option<Vec<Edit>> {
     edits.sort_by_key(|edit| edit.range.start);

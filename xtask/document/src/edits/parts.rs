@@ -105,7 +105,7 @@ fn block_scalar(text: &str, start: usize) -> Option<(&str, &str)> {
 }
 
 /// Returns what a value is formatted like: strings of JSON in a document in JSON, else as `old`.
-fn sample<'t>(text: &str, old: &'t str) -> &'t str {
+pub(super) fn sample<'t>(text: &str, old: &'t str) -> &'t str {
     let first = text.trim_start_matches('\u{feff}').trim_start();
     if first.starts_with('{') { "\"" } else { old }
 }
@@ -147,7 +147,10 @@ fn parts(text: &str, owner: &Node) -> Option<Vec<(usize, Option<usize>)>> {
     }
     let end = |Entry { key_span, value, .. }: &Entry| {
         if value.span.start >= key_span.end {
-            return Some(value.span.end.max(key_span.end));
+            // The place of an empty value is before the colon.
+            let rest = text[value.span.end..].trim_start();
+            let is_empty = value.span.start == value.span.end && rest.starts_with(':');
+            return Some(if is_empty { text.len() - rest.len() + 1 } else { value.span.end });
         }
         let rest = text[key_span.end..].trim_start_matches([':', ' ']);
         let length = rest.find(|it: char| it.is_whitespace() || ",]}".contains(it)).unwrap_or(rest.len());

@@ -220,7 +220,9 @@ impl<'a> Reader<'a> {
             }
             (Value::Mapping(mapping), Some((key, key_span))) => {
                 let mut value = built.node;
-                if value.span.start == value.span.end && matches!(value.value, Value::Null) {
+                // An alias is before its key, or has no text of its own.
+                let is_empty = built.written.as_deref() == Some("") && value.span.start >= key_span.end;
+                if is_empty && matches!(value.value, Value::Null) {
                     value.span = self.offsets.after(key_span, value.span);
                 }
                 mapping.push(Entry { key, key_span, value });

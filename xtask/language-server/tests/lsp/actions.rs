@@ -42,6 +42,22 @@ fn a_quick_fix_removes_its_finding() {
 }
 
 #[test]
+fn a_key_without_a_value_is_removed_with_its_colon() {
+    for empty in ["foo }", "foo}", "foo: }", "foo:}", "foo:\n      }", "foo: , z: { type: integer } }"] {
+        let mut session = Session::new();
+        let text =
+            LIBRARY.replacen("  schemas:\n", &format!("  schemas:\n    Flow: {{ type: object, {empty}\n"), 1);
+        session.open("library.yaml", &text);
+        let shown = session.diagnostics("library.yaml");
+        let found = actions(&mut session, "library.yaml", range(&text, "foo"), json!({ "diagnostics": [] }));
+        let title = found.first().map(|it| &it["title"]);
+        assert_eq!(title, Some(&json!("Remove `foo`")), "{empty}: {shown:#?}");
+        let fixed = fixed(&text, &found[0]);
+        assert!(!fixed.contains("foo") && document::read(&fixed).is_ok(), "{empty}: {fixed}");
+    }
+}
+
+#[test]
 fn there_are_no_fixes_while_the_text_cannot_be_read() {
     let mut session = Session::new();
     let wrong = LIBRARY.replace("      summary: List books", "      sumary: List books");

@@ -50,6 +50,25 @@ fn tags_are_those_of_the_document() {
     let flow = format!("{START}      tags: [|]\ntags: [{{ name: books }}]\n");
     assert_eq!(labels(&flow), ["books"]);
     assert_eq!(labels(&format!("{START}      tags:\n        - |\ntags:\n  - name: books\n")), ["books"]);
+    let listed = format!("{START}      tags: [books, |]\ntags: [{{ name: books }}, {{ name: loans }}]\n");
+    assert_eq!(labels(&listed), ["loans"]);
+}
+
+#[test]
+fn a_suggestion_has_the_quotes_that_it_needs() {
+    for (written, tag, expected) in [
+        ("[|]", "cats, dogs", "['cats, dogs']"),
+        ("[|]", "true", "['true']"),
+        ("[|]", "a:", "['a:']"),
+        ("['|']", "it's", "['it''s']"),
+        (r#"["|"]"#, r#"say "hi""#, r#"["say \"hi\""]"#),
+        (r#"["|"]"#, r"a\b", r#"["a\\b"]"#),
+    ] {
+        let tags = format!("\ntags: [{{ name: {} }}]\n", json!(tag));
+        let marked = format!("{START}      tags: {written}{tags}");
+        let expected = format!("{START}      tags: {expected}{tags}");
+        assert_eq!(accepted("library.yaml", &marked, tag), expected);
+    }
 }
 
 #[test]

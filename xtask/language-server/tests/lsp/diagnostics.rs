@@ -222,6 +222,31 @@ fn a_base_that_cannot_be_read_is_reported_in_the_document() {
         assert_eq!(rules(&shown), [("base-unreadable".to_owned(), 1)]);
         assert!(shown[0].message.contains("base.yaml") && shown[0].message.contains(expected), "{shown:#?}");
     }
+    // The messages of the editor come from standard input.
+    let project = Standalone { base: Some("-".into()), document: None };
+    let mut session = Session::with(tempfile::tempdir().unwrap(), Arc::new(project), json!({}));
+    session.open("library.yaml", LIBRARY);
+    assert_eq!(rules(&session.diagnostics("library.yaml")), [("base-unreadable".to_owned(), 1)]);
+}
+
+#[test]
+fn a_document_below_a_symbolic_link_is_compared_again_when_it_is_saved() {
+    let directory = tempfile::tempdir().unwrap();
+    let real = directory.path().canonicalize().unwrap().join("real");
+    std::fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, directory.path().join("link")).unwrap();
+    let [base, document] = ["base.yaml", "library.yaml"].map(|name| real.join(name));
+    std::fs::write(&base, LIBRARY).unwrap();
+    let project = Standalone { base: Some(base.clone()), document: Some(document) };
+    let mut session = Session::with(directory, Arc::new(project), json!({}));
+    let narrowed =
+        LIBRARY.replace("version: 1.0.0", "version: 2.0.0").replace("maximum: 100\n", "maximum: 50\n");
+    session.open("link/library.yaml", &narrowed);
+    let shown = rules(&session.diagnostics("link/library.yaml"));
+    assert_eq!(shown[0].0, "request-max-decreased");
+    std::fs::write(&base, &narrowed).unwrap();
+    session.save("link/library.yaml");
+    session.await_diagnostics("link/library.yaml", |published| published.diagnostics.is_empty());
 }
 
 #[test]

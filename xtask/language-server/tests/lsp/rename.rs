@@ -92,6 +92,17 @@ fn wrong_names_and_places_are_refused() {
     assert!(refused("    RateLimited:", 5, "Internal").contains("has `Internal` already"));
     assert!(refused("title: Library", 1, "Title").contains("no component"));
     assert!(refused("/books:", 1, "pages").contains("no component"));
+    assert!(refused("  status:\n          $ref", 4, "state").contains("no component"));
+}
+
+#[test]
+fn a_component_that_is_a_reference_is_renamed_itself() {
+    let mut session = Session::new();
+    let alias = "  schemas:\n    Alias: { $ref: '#/components/schemas/Book' }\n    User: { $ref: '#/components/schemas/Alias' }\n";
+    let text = LIBRARY.replacen("  schemas:\n", alias, 1);
+    session.open("library.yaml", &text);
+    let found = renamed(&mut session, "library.yaml", &text, "    Alias:", 5, "Other").unwrap();
+    assert_eq!(found, text.replace("Alias", "Other"));
 }
 
 #[test]
