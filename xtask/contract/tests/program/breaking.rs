@@ -182,9 +182,20 @@ fn an_unreadable_document_exits_with_2() {
     assert_eq!(code, Some(2), "{printed}");
     assert!(printed.contains("missing.yaml") && printed.contains("no such file"), "{printed}");
     let broken = LIBRARY.replace("#/components/headers/RetryAfter", "#/components/headers/Missing");
-    let (code, printed) = compare(&broken, &[]);
-    assert_eq!(code, Some(2), "{printed}");
-    assert_eq!(printed.matches("not-understood").count(), 1, "{printed}");
+    for command in ["breaking", "changelog"] {
+        let (code, printed) = workplace(&broken).run(&[command, "old.yaml", "new.yaml"]);
+        assert_eq!(code, Some(2), "{printed}");
+        assert_eq!(printed.matches("not-understood").count(), 1, "{printed}");
+    }
+}
+
+#[test]
+fn control_characters_of_a_document_are_not_printed() {
+    let (old, new) = ("operationId: getBook\n", "operationId: \"get\\e[31m\\u202eBook\"\n");
+    let revision = edited(old, new).replace("maximum: 599", "maximum: 600");
+    let (_, printed) = compare(&revision, &[]);
+    assert!(printed.contains("get [31mBook"), "{printed}");
+    assert!(!printed.contains(['\u{1b}', '\u{202e}']), "{printed:?}");
 }
 
 #[test]
