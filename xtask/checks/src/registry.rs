@@ -23,10 +23,8 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
 
 /// The family of the rule with this name.
 pub fn family(name: &str) -> Option<&'static str> {
-    families()
-        .into_iter()
-        .find(|(_, rules)| rules.iter().any(|rule| rule.name == name))
-        .map(|(family, _)| family)
+    let has = |rules: &[&Rule]| rules.iter().any(|rule| rule.name == name);
+    families().into_iter().find_map(|(family, rules)| has(&rules).then_some(family))
 }
 
 /// The rule with this name.

@@ -57,7 +57,17 @@ impl Acceptance {
         document: Document,
         applied: Applied,
     ) -> Result<Checked, File> {
-        if let Some(summary) = self.write(&applied, command)? {
+        if let Some(path) = &self.write_baseline {
+            let old = match fs::read_to_string(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                old => Ok(Baseline { path: String::new(), text: old.unwrap_or_default() }),
+            };
+            let written = old.and_then(|old| fs::write(path, old.with(&applied.findings, command)));
+            written.map_err(|error| {
+                let message = format!("The baseline cannot be written: {error}.");
+                unusable(path, message, "Check the path and its permissions.")
+            })?;
+            let summary = format!("{} written to {}", count(applied.findings.len()), path.display());
             return Ok(Checked { summary, ..Checked::default() });
         }
         let severities = || applied.findings.iter().map(|finding| finding.severity);
@@ -67,21 +77,6 @@ impl Acceptance {
             most => u8::from(most.is_some_and(|most| most >= self.fail_on)),
         };
         Ok(Checked { files: files(config, document, applied, self.common.format).into(), summary, status })
-    }
-
-    /// Writes the baseline if it is to be written. Returns the result in one line.
-    fn write(&self, applied: &Applied, family: &str) -> Result<Option<String>, File> {
-        let Some(path) = &self.write_baseline else { return Ok(None) };
-        let old = match fs::read_to_string(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            old => Ok(Baseline { path: String::new(), text: old.unwrap_or_default() }),
-        };
-        let written = old.and_then(|old| fs::write(path, old.with(&applied.findings, family)));
-        written.map_err(|error| {
-            let message = format!("The baseline cannot be written: {error}.");
-            unusable(path, message, "Check the path and its permissions.")
-        })?;
-        Ok(Some(format!("{} written to {}", count(applied.findings.len()), path.display())))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use checks::drift::{self, Help};
 use checks::report::Sources;
 use document::Document;
-use document::finding::{File, Finding};
+use document::finding::Finding;
 
 use crate::Checked;
 use crate::acceptance::Acceptance;
@@ -30,26 +30,17 @@ pub fn compare(
     help: Help<'_>,
     locate: impl FnOnce(&mut [Finding]) -> Sources,
 ) -> u8 {
-    let compared = try_compare(document, code, options, root, help, locate);
-    compared.unwrap_or_else(|file| options.common.refuse(NAME, vec![file], root))
-}
-
-fn try_compare(
-    document: &Path,
-    code: &Document,
-    options: &Acceptance,
-    root: &Path,
-    help: Help<'_>,
-    locate: impl FnOnce(&mut [Finding]) -> Sources,
-) -> Result<u8, File> {
-    let config = options.configure(document, root)?;
-    let document = crate::load_document(document)?;
-    let mut applied = config.apply(drift::compare(&document, code, help), NAME);
-    let sources = locate(&mut applied.findings);
-    let agree = applied.findings.is_empty() && options.write_baseline.is_none();
-    let name = document.path.clone();
-    let checked = options.conclude(NAME, config, document, applied)?;
-    let summary = if agree { "the document and the code agree" } else { &checked.summary };
-    let checked = Checked { summary: format!("{name}: {summary}"), ..checked };
-    Ok(checked.print(NAME, options.common.format, &sources))
+    let compare = || {
+        let config = options.configure(document, root)?;
+        let document = crate::load_document(document)?;
+        let mut applied = config.apply(drift::compare(&document, code, help), NAME);
+        let sources = locate(&mut applied.findings);
+        let agree = applied.findings.is_empty() && options.write_baseline.is_none();
+        let name = document.path.clone();
+        let checked = options.conclude(NAME, config, document, applied)?;
+        let summary = if agree { "the document and the code agree" } else { &checked.summary };
+        let checked = Checked { summary: format!("{name}: {summary}"), ..checked };
+        Ok(checked.print(NAME, options.common.format, &sources))
+    };
+    compare().unwrap_or_else(|file| options.common.refuse(NAME, vec![file], root))
 }

@@ -25,14 +25,12 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
     let mut group = with_line(group, path, about.text, finding.span, AnnotationKind::Primary, code);
     let source = finding.source.as_ref();
     if let Some((location, text)) = source.and_then(|it| Some((it, sources.text(&it.file)?))) {
-        let lacks = finding.rule.ends_with("-not-in-code");
-        let label = match (finding.code.is_empty(), lacks) {
-            (true, _) => "the code of this finding",
-            (false, true) => "the place in the code where it is missing",
-            (false, false) => "the code differs here",
+        let label = match finding.code.is_empty() {
+            true => "the code of this finding",
+            false if finding.rule.ends_with("-not-in-code") => "the place in the code where it is missing",
+            false => "the code differs here",
         };
-        let path = from_here(sources.root(), &location.file);
-        let label = Some(label.to_owned());
+        let (path, label) = (from_here(sources.root(), &location.file), Some(label.to_owned()));
         group = with_line(group, path, text, location.span, AnnotationKind::Context, label);
     }
     let shared = finding.pointer.starts_with("/components/") || finding.operations.len() > 1;

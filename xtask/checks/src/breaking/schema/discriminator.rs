@@ -8,14 +8,11 @@ use std::collections::BTreeMap;
 
 use document::openapi::Object;
 
-use super::{Both, Schema, at};
+use super::{Both, Schema, Verdict, at};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::place::At;
-use crate::breaking::rules;
-use crate::breaking::unknown;
+use crate::breaking::{rules, unknown};
 use crate::subschema::Side;
-
-use super::Verdict;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let first = |schema: &Schema<'a>| schema.children("discriminator").first().copied();
