@@ -24,7 +24,8 @@ pub struct Arguments {
 /// Checks a URL of a site.
 fn url(text: &str) -> Result<String, String> {
     let is_web = fluent_uri::Uri::parse(text).is_ok_and(|uri| {
-        let has_host = ["http", "https"].contains(&uri.scheme().as_str()) && uri.authority().is_some();
+        let is_http = ["http", "https"].contains(&&*uri.scheme().as_str().to_ascii_lowercase());
+        let has_host = is_http && uri.authority().is_some_and(|it| !it.host().is_empty());
         has_host && uri.query().is_none() && uri.fragment().is_none()
     });
     is_web

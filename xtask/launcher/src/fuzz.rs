@@ -46,6 +46,9 @@ pub fn run(options: &Options) -> Result<u8, String> {
         }
         targets.sort();
     }
+    if let Some(name) = targets.iter().find(|name| !corpus.join(name).is_dir()) {
+        return Err(format!("there is no target `{name}`; `ls xtask/fuzz/corpus` shows all"));
+    }
     // With the features of the whole workspace, so that cargo uses the crates that other builds compiled.
     let mut build = cargo(&["build", "--workspace", "--no-default-features", "--bin", "fuzz"]);
     build.env("RUSTC_WORKSPACE_WRAPPER", workspace().join("xtask/fuzz/instrumented-rustc"));

@@ -4,6 +4,7 @@ use document::Node;
 use document::release::Release;
 use maud::{DOCTYPE, Markup, html};
 
+use crate::sources::{DOCUMENT, RELEASED};
 use crate::spec::{Spec, text};
 use crate::{File, Hosting, MISSING, ORIGIN, Sources, assets};
 
@@ -58,18 +59,21 @@ impl<'a> Site<'a> {
     /// # Errors
     /// A message, if one cannot be read.
     pub(crate) fn of(sources: &'a Sources, hosting: &'a Hosting) -> Result<Self, String> {
-        let read = |name: &str, text: &str| {
-            document::read(text).map_err(|problem| format!("the document of version {name}: {problem}"))
-        };
-        let root = read("in work", &sources.working)?;
+        let read =
+            |name: &str, text: &str| document::read(text).map_err(|problem| format!("{name}: {problem}"));
+        let root = read(DOCUMENT, &sources.working)?;
         let name = root.pointer("/info/version").and_then(Node::as_str).unwrap_or("unknown").to_owned();
         let is_released = sources.released.values().any(|text| *text == sources.working);
         let current = Version { name, root, is_working: true, is_released };
-        let file = |name: String| sources.released.get(&name).map_or("", String::as_str);
+        let file = |name: &str| {
+            sources.released.get(name).ok_or_else(|| format!("{RELEASED}/{name} is missing; restore it"))
+        };
         let released = sources.versions().into_iter().map(|name| {
-            let root = read(name, file(format!("{name}.yaml")))?;
-            let changes = serde_json::from_str(file(format!("{name}.changes.json")))
-                .map_err(|error| format!("the changes of version {name}: {error}"))?;
+            let [yaml, json, changes] = ["yaml", "json", "changes.json"].map(|it| format!("{name}.{it}"));
+            let root = file(&yaml).and_then(|text| read(&yaml, text))?;
+            file(&json)?;
+            let changes = serde_json::from_str(file(&changes)?)
+                .map_err(|error| format!("{RELEASED}/{changes}: {error}"))?;
             let version = Version { name: name.to_owned(), root, is_working: false, is_released: true };
             Ok(Past { version, changes })
         });

@@ -52,13 +52,13 @@ pub(crate) fn render(
     let mut ids: Vec<String> = Vec::new();
     let section = |is_heading, title, id| Section { is_heading, title, id, words: String::new() };
     let mut heading = None;
-    let mut is_first_cell = false;
+    let (mut is_first_cell, mut in_row) = (false, false);
     for event in events(text, link) {
-        let begins_row = is_first_cell && matches!(event, Event::Code(_));
-        if let (Some(section), None, false, Some(word)) =
-            (sections.last_mut(), heading, begins_row, word(&event))
-        {
-            section.words += word;
+        let begins_row = is_first_cell && highest > HeadingLevel::H1 && matches!(event, Event::Code(_));
+        in_row = begins_row || in_row && !matches!(event, Event::End(TagEnd::Table));
+        let about = sections.iter_mut().rfind(|it| in_row || it.is_heading);
+        if let (Some(about), None, false, Some(word)) = (about, heading, begins_row, word(&event)) {
+            about.words += word;
         }
         let event = match event {
             Event::Start(Tag::Heading { .. }) => {
@@ -78,7 +78,7 @@ pub(crate) fn render(
                 if level > HeadingLevel::H1 {
                     output.push(Event::Html(permalink(&id, &title).into_string().into()));
                 }
-                if level == HeadingLevel::H2 {
+                if level <= HeadingLevel::H2 {
                     sections.push(section(true, title, id));
                 }
                 Event::End(TagEnd::Heading(level))

@@ -47,6 +47,6 @@ pub(crate) fn index(site: &Site<'_>) -> File {
 /// Returns the sections of a text on a page, and the codes of the first page.
 fn sections(text: &str, highest: HeadingLevel, page: &str) -> Vec<Entry> {
     let (_, sections) = markdown::render(text, highest, &|_| None);
-    let sections = sections.into_iter().filter(|it| it.is_heading || page.is_empty());
-    sections.map(|it| (it.title, format!("{page}#{}", it.id), it.words.trim().to_owned())).collect()
+    let entry = |it: markdown::Section| (it.title, format!("{page}#{}", it.id), it.words.trim().to_owned());
+    sections.into_iter().map(entry).collect()
 }

@@ -6,7 +6,7 @@ use site::{File, Hosting, Sources, build};
 
 const UNUSUAL: &str = include_str!("unusual.yaml");
 const ADDITION: &str = include_str!("addition.yaml");
-const CLIENTS: &str = "# Using it\n\n## Get\n\n[page](animal.yaml), [log](CHANGELOG.md), [code](../src/main.rs), \
+const CLIENTS: &str = "# Using it\n\nAtom\n\n## Get\n\n| file |\n| --- |\n| `one` |\n\nCORS [page](animal.yaml), [log](CHANGELOG.md), [code](../src/main.rs), \
                        [go](examples/get.go), [none](examples/other.go)\n\n\
                        ```sh\nURL=https://HOST/v1\ncurl https://SITE/openapi/VERSION.yaml # <script>\n```\n";
 const CHANGES: &str = r#"{
@@ -278,6 +278,10 @@ fn the_search_finds_places_that_exist() {
     for title in ["GET /toys/{toyId} getToy", "Schema Toy", "broken", "Changes in 2.0.0", "Codes", "Get"] {
         assert!(titles.contains(&title), "{title} is not in {titles:?}");
     }
+    for (title, word) in [("Using it", "Atom"), ("Get", "one"), ("Get", "CORS")] {
+        let has = |(found, _, words): &(String, String, String)| found == title && words.contains(word);
+        assert!(entries.iter().any(has), "{word} is not below {title}: {entries:?}");
+    }
 }
 
 #[test]
@@ -310,5 +314,12 @@ fn documents_without_the_usual_parts_do_not_panic() {
     assert!(build(&unreadable, &Hosting::Service).unwrap_err().contains("line 1"));
     let mut unreadable = sources();
     unreadable.released.insert("2.0.0.changes.json".to_owned(), "{}".to_owned());
-    assert!(build(&unreadable, &Hosting::Service).unwrap_err().contains("changes of version 2.0.0"));
+    assert!(
+        build(&unreadable, &Hosting::Service).unwrap_err().contains("/2.0.0.changes.json: missing field")
+    );
+    for name in ["1.0.0.json", "1.0.0.changes.json"] {
+        let mut sources = sources();
+        sources.released.remove(name);
+        assert!(build(&sources, &Hosting::Service).unwrap_err().contains("/1.0.0."), "{name}");
+    }
 }

@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use checks::breaking::changelog;
+use checks::breaking::{changelog, version};
 use checks::config::Config;
 use checks::drift::{self, Help};
 use checks::lint::lint;
@@ -216,11 +216,10 @@ fn changes_file(version: &Version) -> String {
 /// # Errors
 /// A message, if it is not such a version.
 pub fn document_version(document: &Document) -> Result<Version, String> {
-    let text =
-        document.root.pointer("/info/version").and_then(|version| version.as_str()).unwrap_or_default();
+    let text = version::text(document);
     match Version::parse(text) {
         Ok(version) if version.pre.is_empty() && version.build.is_empty() => Ok(version),
-        _ => Err(format!("`info.version` must be MAJOR.MINOR.PATCH, and is `{text}`")),
+        _ => Err(format!("`info.version` must be like '1.2.0', and is '{text}'; run `cargo xtask lint`")),
     }
 }
 

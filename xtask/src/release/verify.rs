@@ -38,6 +38,9 @@ pub fn problems(root: &Path, code: &Document, today: Date) -> Vec<String> {
 fn sums(root: &Path) -> Vec<String> {
     let mut problems = Vec::new();
     let directory = root.join(RELEASED);
+    if directory.is_dir() && !directory.join(SUMS).is_file() {
+        return vec![format!("{RELEASED}/{SUMS} is missing; restore it")];
+    }
     let sums = fs::read_to_string(directory.join(SUMS)).unwrap_or_default();
     let mut expected: BTreeMap<&str, &str> =
         sums.lines().filter_map(|line| line.split_once("  ")).map(|(sum, name)| (name, sum)).collect();
@@ -67,13 +70,7 @@ fn documents(root: &Path, code: &Document, today: Date, problems: &mut Vec<Strin
     let directory = root.join(RELEASED);
     let mut previous: Option<(Version, Document)> = None;
     for (version, path) in released(&directory).map_err(in_file(&directory))? {
-        let document = match load(&path) {
-            Ok(document) => document,
-            Err(problem) => {
-                problems.push(problem);
-                continue;
-            }
-        };
+        let Ok(document) = load(&path).map_err(|problem| problems.push(problem)) else { continue };
         if let Ok(json) = fs::read(path.with_extension("json"))
             && serde_json::from_slice(&json).ok() != Some(document.root.to_json())
         {
@@ -86,13 +83,8 @@ fn documents(root: &Path, code: &Document, today: Date, problems: &mut Vec<Strin
             problems.push(first(&document.path, &errors, "it must not have been released"));
         }
         // Waivers must have been valid on the day of the release.
-        let date = match date(&directory, &version, previous.as_ref().map(|(version, _)| version)) {
-            Ok(date) => date,
-            Err(problem) => {
-                problems.push(problem);
-                today
-            }
-        };
+        let date = date(&directory, &version, previous.as_ref().map(|(version, _)| version));
+        let date = date.map_err(|problem| problems.push(problem)).unwrap_or(today);
         if let Some((_, before)) = &previous {
             problems.extend(step(before, &document, &config, date).err());
         }

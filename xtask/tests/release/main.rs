@@ -290,7 +290,7 @@ fn the_newest_release_must_agree_with_the_code() {
 fn an_unreadable_document_or_one_without_a_version_is_not_released() {
     let (_kept, root) = workspace();
     edit(&root, SPEC, "  version: 1.0.0", "  version: soon");
-    assert!(release_on(&root, DAY).unwrap_err().contains("MAJOR.MINOR.PATCH"));
+    assert!(release_on(&root, DAY).unwrap_err().contains("must be like '1.2.0'"));
     fs::write(root.join(SPEC), "a: [").unwrap();
     assert!(release_on(&root, DAY).unwrap_err().contains("line 1"));
     assert!(!root.join(RELEASED).exists());
