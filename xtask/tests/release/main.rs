@@ -169,6 +169,9 @@ fn changed_missing_and_added_files_are_found() {
     ] {
         assert!(found.contains(expected), "{expected} is not in:\n{found}");
     }
+    fs::remove_file(root.join(RELEASED).join("SHA256SUMS")).unwrap();
+    let found = problems(&root).join("\n");
+    assert!(found.contains("SHA256SUMS is missing") && !found.contains("delete"), "{found}");
 }
 
 #[test]
