@@ -57,10 +57,11 @@ impl Baseline {
     /// Reports entries that no longer occur, at the first of them.
     fn outdated(&self, entries: &BTreeSet<&str>) -> Option<Finding> {
         let first = entries.first()?;
-        let start = self.text.find(first)?;
+        // The entries are parts of the text.
+        let start = first.as_ptr().addr() - self.text.as_ptr().addr();
         let message = match entries.len() - 1 {
             0 => "the finding of this entry no longer occurs.".to_owned(),
-            others => format!("the findings of this and {others} other entries no longer occur."),
+            more => format!("the findings of this entry and of {more} more no longer occur."),
         };
         let span = Span::within(&self.text, start..start + first.len());
         let finding = Finding::new(Severity::Warning, "baseline-outdated", "", span);

@@ -55,31 +55,29 @@ impl Acceptance {
         command: &str,
         config: Config,
         document: Document,
-        applied: Applied,
+        mut applied: Applied,
     ) -> Result<Checked, File> {
+        let mut written = None;
         if let Some(path) = &self.write_baseline {
             let old = match fs::read_to_string(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
                 old => Ok(Baseline { path: String::new(), text: old.unwrap_or_default() }),
             };
-            let written = old.and_then(|old| fs::write(path, old.with(&applied.findings, command)));
-            written.map_err(|error| {
+            let writing = old.and_then(|old| fs::write(path, old.with(&applied.findings, command)));
+            writing.map_err(|error| {
                 let message = format!("The baseline cannot be written: {error}.");
                 unusable(path, message, "Check the path and its permissions.")
             })?;
-            let summary = format!("{} written to {}", count(applied.findings.len()), path.display());
-            return Ok(Checked { summary, ..Checked::default() });
+            let accepted = applied.findings.extract_if(.., |it| it.severity < Severity::Unreadable);
+            let accepted = summary(accepted.map(|finding| finding.severity));
+            written = Some(format!("{accepted} written to {}", path.display()));
         }
         let severities = || applied.findings.iter().map(|finding| finding.severity);
-        let summary = summary(severities());
+        let summary = written.unwrap_or_else(|| summary(severities()));
         let status = match severities().max() {
             Some(Severity::Unreadable) => 2,
             most => u8::from(most.is_some_and(|most| most >= self.fail_on)),
         };
         Ok(Checked { files: files(config, document, applied, self.common.format).into(), summary, status })
     }
-}
-
-fn count(findings: usize) -> String {
-    if findings == 1 { "1 finding".to_owned() } else { format!("{findings} findings") }
 }

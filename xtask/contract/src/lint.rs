@@ -74,7 +74,6 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
     let common = &acceptance.common;
     let config = acceptance.configure(path, root)?;
     let mut document = crate::load_document(path)?;
-    let applied = |document: &_| config.apply(lint(document, config.dates(common.today())), NAME);
     let mut made = String::new();
     if let Some(fix) = fix {
         if !path.exists() {
@@ -99,21 +98,18 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
         }
         made = format!("{number} fixed, ");
     }
-    let (name, applied) = (document.path.clone(), applied(&document));
+    let name = document.path.clone();
+    let applied = config.apply(lint(&document, config.dates(common.today())), NAME);
     let checked = acceptance.conclude(NAME, config, document, applied)?;
     Ok(Checked { summary: format!("{name}: {made}{}", checked.summary), ..checked })
 }
 
 fn explain(name: &str) -> u8 {
-    match registry::find(name) {
-        Some(rule) => {
-            report::write(&explanation::explain(rule));
-            0
-        }
-        None => {
-            let near = registry::nearest(name).map(|near| format!("; did you mean `{near}`?"));
-            anstream::eprintln!("error: there is no rule `{name}`{}", near.unwrap_or_default());
-            2
-        }
-    }
+    let Some(rule) = registry::find(name) else {
+        let near = registry::nearest(name).map(|near| format!("; did you mean `{near}`?"));
+        anstream::eprintln!("error: there is no rule `{name}`{}", near.unwrap_or_default());
+        return 2;
+    };
+    report::write(&explanation::explain(rule));
+    0
 }

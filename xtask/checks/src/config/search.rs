@@ -16,7 +16,8 @@ pub(super) fn nearest(document: &Path) -> Option<PathBuf> {
     let here = if directory.is_relative() { env::current_dir().unwrap_or_default() } else { PathBuf::new() };
     for above in directory.ancestors().chain(here.ancestors().skip(1)) {
         let file = above.join(FILE);
-        if file.exists() {
+        // A link to a file that does not exist is an error.
+        if file.symlink_metadata().is_ok() {
             return Some(file);
         }
         if above.join(".git").exists() {

@@ -34,6 +34,9 @@ use document::openapi::{Id, Model, Object};
 pub(crate) const ANNOTATIONS: [&str; 6] =
     ["title", "description", "example", "externalDocs", "discriminator", "deprecated"];
 
+/// The limit of schemas that `allOf` combines.
+const MAX_PARTS: usize = 1_000;
+
 /// A conjunction of schemas: all of them hold. Each has a number within its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Conjunction(u32);
@@ -98,7 +101,14 @@ impl<'a> Schemas<'a> {
 
     /// The conjunction of the schemas at these places.
     fn at(&mut self, places: impl IntoIterator<Item = Object<'a>>) -> Conjunction {
-        let parts = flattened(places, &mut || true);
+        let mut left = if self.is_exhausted() { 0 } else { MAX_PARTS };
+        let mut go_on = || {
+            left = left.saturating_sub(1);
+            left > 0
+        };
+        let parts = flattened(places, &mut go_on);
+        // With more parts, fewer values match.
+        self.work *= usize::from(left > 0);
         self.conjunction(&parts)
     }
 

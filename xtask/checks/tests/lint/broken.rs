@@ -145,7 +145,7 @@ fn exponential_recursion_along_an_example_is_not_visited() {
 #[test]
 fn long_chains_of_schemas_terminate() {
     // Recursion of this depth would exceed the stack of a test, 2 MiB.
-    let ends = 4_000;
+    let ends = 8_000;
     for link in [
         "properties: {a: {$ref: '#/components/schemas/S@'}}",
         "$ref: '#/components/schemas/S@'",

@@ -20,7 +20,7 @@ fn findings_in_the_baseline_are_accepted_after_lines_moved_and_new_ones_are_not(
     let document = with_findings();
     let workplace = Workplace::new(&[("library.yaml", &document)]);
     let (status, printed) = lint(&workplace, &["--write-baseline", "old.txt"]);
-    assert_eq!((status, printed.as_str()), (Some(0), "library.yaml: 3 findings written to old.txt\n"));
+    assert_eq!((status, printed.as_str()), (Some(0), "library.yaml: 3 errors written to old.txt\n"));
     let accepted = |document: &str| {
         workplace.write("library.yaml", document.as_bytes());
         lint(&workplace, &["--baseline", "old.txt", "--fail-on", "warning"])
@@ -41,7 +41,7 @@ fn entries_that_no_longer_occur_are_reported_at_their_lines() {
     workplace.write("library.yaml", LIBRARY.as_bytes());
     let (status, printed) = lint(&workplace, &["--baseline", "old.txt"]);
     assert_eq!(status, Some(0), "{printed}");
-    for part in ["warning[baseline-outdated]: The findings of this and 2 other", "--> old.txt:2:1"] {
+    for part in ["warning[baseline-outdated]: The findings of this entry and of 2 more", "--> old.txt:2:1"] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
     lint(&workplace, &["--write-baseline", "old.txt"]);
@@ -49,6 +49,15 @@ fn entries_that_no_longer_occur_are_reported_at_their_lines() {
         lint(&workplace, &["--baseline", "old.txt"]),
         (Some(0), "library.yaml: no findings\n".to_owned())
     );
+    // The second entry is the beginning of the first, whose finding occurs.
+    workplace.write("library.yaml", with_findings().as_bytes());
+    lint(&workplace, &["--write-baseline", "old.txt"]);
+    let written = fs::read_to_string(workplace.path("old.txt")).unwrap();
+    let cut = written.lines().last().unwrap().split_at(written.lines().last().unwrap().len() - 1).0;
+    workplace.write("old.txt", format!("{written}{cut}\n").as_bytes());
+    let (_, printed) = lint(&workplace, &["--baseline", "old.txt"]);
+    let line = written.lines().count() + 1;
+    assert!(printed.contains(&format!("--> old.txt:{line}:1")), "{printed}");
 }
 
 /// A baseline has also those findings that a report does not show.
@@ -97,7 +106,14 @@ fn a_baseline_that_cannot_be_used_is_an_error() {
     let (status, printed) = lint(&workplace, &["other.yaml", "--write-baseline", "old.txt"]);
     assert_eq!(status, Some(2), "{printed}");
     assert!(printed.contains("belongs to one document"), "{printed}");
-    // What cannot be read is not accepted.
+    // What cannot be compared is reported, and what cannot be read is not accepted.
+    let unread = LIBRARY.replacen("type: integer", "type: [integer]", 1);
+    workplace.write("code.json", CODE.as_bytes());
+    workplace.write("library.yaml", unread.as_bytes());
+    let (status, printed) =
+        workplace.run(&["drift", "library.yaml", "code.json", "--write-baseline", "drift.txt"]);
+    assert_eq!(status, Some(2), "{printed}");
+    assert!(printed.contains("not-understood") && printed.contains("no findings written"), "{printed}");
     workplace.write("library.yaml", b"openapi: [\n");
     assert_eq!(lint(&workplace, &["--write-baseline", "old.txt"]).0, Some(2));
     assert!(!workplace.path("old.txt").exists());

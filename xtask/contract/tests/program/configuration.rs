@@ -175,6 +175,9 @@ fn the_nearest_file_above_the_document_in_its_repository_applies() {
     assert!(!is_reported("", &workplace.path("inside/api/v1/library.yaml").display().to_string()));
     workplace.write("inside/api/contract.toml", b"profile = \"recommended\"\n");
     assert_eq!(from_everywhere(), [true; 4]);
+    std::os::unix::fs::symlink("nowhere", workplace.path("inside/api/v1/contract.toml")).unwrap();
+    let (status, printed) = workplace.run(&["lint", "inside/api/v1/library.yaml"]);
+    assert!(status == Some(2) && printed.contains("inside/api/v1/contract.toml"), "{printed}");
 }
 
 #[test]

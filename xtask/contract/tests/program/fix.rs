@@ -44,6 +44,21 @@ fn a_safe_fix_keeps_the_meaning_and_the_rest_is_reported() {
 }
 
 #[test]
+fn a_number_is_quoted_as_it_is_written_and_an_empty_value_stays() {
+    for (old, new, fixed) in [
+        ("version: 1.0.0", "version: 1.10 # a", "version: '1.10' # a"),
+        ("version: 1.0.0", "version: 007", "version: '007'"),
+        ("title: Library", "title: 1e3", "title: '1e3'"),
+        ("title: Library", "title: True", "title: 'True'"),
+        ("path\n          required: true", "path\n          required: # a", "path\n          required: # a"),
+    ] {
+        let workplace = Workplace::new(&[("library.yaml", &edited(old, new))]);
+        lint(&workplace, &["--fix"]);
+        assert!(text(&workplace) == edited(old, fixed), "{new}");
+    }
+}
+
+#[test]
 fn a_dry_run_writes_nothing_and_prints_what_patch_applies() {
     let workplace = Workplace::new(&[("library.yaml", &document())]);
     let (status, diff) = lint(&workplace, &["--fix=all", "--dry-run"]);

@@ -58,7 +58,8 @@ pub(super) fn write(text: &str, root: &Node, at: &str, value: &Json) -> Option<E
         return None;
     }
     let range = node.span.start..node.span.end;
-    let old = text.get(range.clone())?;
+    // An empty value has no place of its own.
+    let old = text.get(range.clone()).filter(|old| !old.is_empty())?;
     let comments = || old.contains(" #") || old.lines().any(|line| line.trim_start().starts_with('#'));
     let new = match (value, &node.value) {
         (_, Value::String(_)) if let Some((header, indent)) = block_scalar(text, range.start) => {

@@ -7,24 +7,18 @@ use crate::text::{Node, Value};
 
 use super::{Keys, Kind, Shape};
 
+const NOTHING: &str = "Remove it: OpenAPI 3.0 has nothing like it.";
 /// Keywords of other versions, whether removing them is enough, and the equivalent in OpenAPI 3.0.
 const ELSEWHERE: &[(&[&str], bool, &str)] = &[
     (&["const"], false, "Write an `enum` of one value."),
-    (&["examples"], false, "Write one `example`: a list of examples in a schema came with OpenAPI 3.1."),
-    (&["identifier"], false, "Write the license's `url`: `identifier` came with OpenAPI 3.1."),
     (
-        &[
-            "webhooks",
-            "jsonSchemaDialect",
-            "contains",
-            "dependentRequired",
-            "propertyNames",
-            "$schema",
-            "$id",
-        ],
-        true,
-        "Remove it: OpenAPI 3.0 has nothing like it.",
+        &["examples"],
+        false,
+        "Write one `example` in a schema. The examples of a response belong to its media types.",
     ),
+    (&["identifier"], false, "Write the license's `url`: `identifier` came with OpenAPI 3.1."),
+    (&["webhooks", "jsonSchemaDialect", "contains", "$schema", "$id"], true, NOTHING),
+    (&["dependentRequired", "propertyNames"], true, NOTHING),
     (
         &["patternProperties", "unevaluatedProperties"],
         false,
@@ -51,33 +45,31 @@ pub fn meant(kind: Kind, key: &str) -> Option<&'static str> {
 
 /// The fix for a key that is not a keyword.
 pub(crate) fn instead_of(kind: Kind, key: &str) -> String {
-    if let Some(keyword) = meant(kind, key) {
-        return format!("Did you mean `{keyword}`?");
-    }
     let elsewhere = ELSEWHERE.iter().find(|(keywords, ..)| keywords.contains(&key));
-    let fix = match elsewhere {
-        Some((.., fix)) => fix,
-        None if kind == Kind::Discriminator => "Remove it.",
-        None => "Remove it, or begin its name with `x-` if tools of your own read it.",
-    };
-    fix.to_owned()
+    match (elsewhere, meant(kind, key)) {
+        (Some((.., fix)), _) => (*fix).to_owned(),
+        (None, Some(keyword)) => format!("Did you mean `{keyword}`?"),
+        (None, None) if kind == Kind::Discriminator => "Remove it.".to_owned(),
+        (None, None) => "Remove it, or begin its name with `x-` if tools of your own read it.".to_owned(),
+    }
 }
 
 /// Returns the repair of an entry whose key is not a keyword, if [`instead_of`] names exactly that. `at` is the pointer of
 /// its value.
 pub(crate) fn repair_of(kind: Kind, key: &str, at: String) -> Option<Repair> {
-    if let Some(keyword) = meant(kind, key) {
-        return Some(Repair::Rename { at, to: keyword.to_owned() });
-    }
     let elsewhere = ELSEWHERE.iter().find(|(keywords, ..)| keywords.contains(&key));
-    elsewhere.is_none_or(|(_, is_superfluous, _)| *is_superfluous).then_some(Repair::Remove { at })
+    match (elsewhere, meant(kind, key)) {
+        (Some((_, false, _)), _) => None,
+        (None, Some(keyword)) => Some(Repair::Rename { at, to: keyword.to_owned() }),
+        _ => Some(Repair::Remove { at }),
+    }
 }
 
-/// Returns a scalar as the expected type, if it is written like one of that type: `'true'` as a boolean, `1.0` as a
-/// string.
-pub(super) fn converted(expected: &str, node: &Node) -> Option<serde_json::Value> {
+/// Returns a scalar as the expected type, if it is written like one of that type: `'true'` as a boolean, `1.10` as the
+/// same text. `written` may begin with an anchor or a tag.
+pub(super) fn converted(expected: &str, node: &Node, written: &str) -> Option<serde_json::Value> {
     match (expected, &node.value) {
-        ("a string", Value::Number(_) | Value::Bool(_)) => Some(text_of(node).into()),
+        ("a string", Value::Number(_) | Value::Bool(_)) => written.split_whitespace().last().map(Into::into),
         ("`true` or `false`", Value::String(text)) => text.parse::<bool>().ok().map(Into::into),
         ("a number", Value::String(text)) => text.parse::<serde_json::Number>().ok().map(Into::into),
         _ => None,

@@ -224,7 +224,7 @@ impl<'a> Walker<'a, '_> {
         let right = match self.last_keyword() {
             // The number `3.0` lacks the patch version.
             "openapi" => Some("3.0.3".into()),
-            _ => shapes::converted(expected, node),
+            _ => shapes::converted(expected, node, &self.model.source()[node.span.start..node.span.end]),
         };
         self.wrong_type_or(expected, node, right);
     }
