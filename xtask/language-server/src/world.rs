@@ -45,7 +45,7 @@ impl World {
     /// Returns a place in a saved file. Its columns count characters, which differ from UTF-16 only after one beyond the
     /// basic plane. Clients limit the end to the line.
     pub(crate) fn location(&self, place: &finding::Location) -> Option<Location> {
-        // A revision of git is no file that an editor can open.
+        // An editor cannot open a revision of git.
         let path = Some(self.project.root().join(&place.file)).filter(|path| path.exists())?;
         let uri = uris::of_path(&path)?;
         let Span { start, end, line, column } = place.span;

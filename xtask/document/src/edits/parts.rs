@@ -58,7 +58,7 @@ pub(super) fn write(text: &str, root: &Node, at: &str, value: &Json) -> Option<E
         return None;
     }
     let range = node.span.start..node.span.end;
-    // An empty value has no place of its own.
+    // An empty value has no text to replace.
     let old = text.get(range.clone()).filter(|old| !old.is_empty())?;
     let comments = || old.contains(" #") || old.lines().any(|line| line.trim_start().starts_with('#'));
     let new = match (value, &node.value) {

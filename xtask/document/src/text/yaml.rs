@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
             }
             (Value::Mapping(mapping), Some((key, key_span))) => {
                 let mut value = built.node;
-                // An alias is before its key, or has no text of its own.
+                // The place of an alias is that of its anchor, before the key.
                 let is_empty = built.written.as_deref() == Some("") && value.span.start >= key_span.end;
                 if is_empty && matches!(value.value, Value::Null) {
                     value.span = self.offsets.after(key_span, value.span);
