@@ -5,11 +5,9 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -41,13 +39,6 @@ serve) echo $$ >> pids; echo $$ > service; echo "ready: http://$3/v1"; exec slee
 esac
 "#;
 
-/// A process that another test starts while a script is open for writing inherits the open file; running the script
-/// then fails with ETXTBSY.
-fn one_at_a_time() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Ends a process after five minutes, so that no test waits for ever, unless the returned value is dropped before.
 fn limit(process: Pid) -> Sender<()> {
     let (sender, ended) = mpsc::channel();
@@ -66,13 +57,11 @@ struct Developing {
     child: Child,
     output: BufReader<ChildStdout>,
     _limit: Sender<()>,
-    _turn: MutexGuard<'static, ()>,
 }
 
 impl Developing {
     /// Starts the command, and waits until the service is built, served and checked.
     fn start() -> Self {
-        let turn = one_at_a_time();
         let root = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         for file in [SPEC, CODE, "src/main.rs", "Cargo.lock", "xtask/Cargo.toml"] {
             write(root.path(), file, "one");
@@ -95,7 +84,7 @@ impl Developing {
             .unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         let limit = limit(Pid::from_child(&child));
-        let mut developing = Self { root, child, output, _limit: limit, _turn: turn };
+        let mut developing = Self { root, child, output, _limit: limit };
         developing.wait_for(&["no differences", "service  http://127.0.0.1:1/docs, API key ask_1"]);
         developing
     }
@@ -164,9 +153,12 @@ fn write(root: &Path, file: &str, text: &str) {
     fs::rename(beside, path).unwrap();
 }
 
+/// Writes a file that is going to be run, in another process: this one may start a third while the file is open for
+/// writing. That would inherit the open file, and running the file would fail with ETXTBSY.
 fn script(root: &Path, file: &str, text: &str) {
-    write(root, file, text);
-    fs::set_permissions(root.join(file), fs::Permissions::from_mode(0o755)).unwrap();
+    write(root, "script", text);
+    let installed = Command::new("install").args(["-D", "script", file]).current_dir(root).status();
+    assert!(installed.unwrap().success());
 }
 
 #[test]

@@ -1,19 +1,18 @@
 //! `cargo xtask serve` with a shell script in place of the service: the key that it creates and keeps, and its output.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempDir;
 
-/// A process that another test starts while a script is open for writing inherits the open file; running the script
-/// then fails with ETXTBSY.
-fn one_at_a_time() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+/// Copies a file that is going to be run, in another process: this one may start a third while the copy is open for
+/// writing. That would inherit the open file, and running the copy would fail with ETXTBSY.
+fn install(from: impl AsRef<OsStr>, to: &Path) {
+    assert!(Command::new("install").arg(from).arg(to).status().unwrap().success());
 }
 
 /// A target directory with this program, and a script in place of the service.
@@ -25,18 +24,22 @@ impl StandIn {
         let target = TempDir::new().unwrap();
         let directory = target.path().join("debug");
         fs::create_dir(&directory).unwrap();
-        fs::copy(env!("CARGO_BIN_EXE_launcher"), directory.join("launcher")).unwrap();
-        let program = directory.join("animal-store");
-        let script = format!(
+        install(env!("CARGO_BIN_EXE_launcher"), &directory.join("launcher"));
+        let target = Self(target);
+        target.script(&format!(
             "#!/bin/sh\n\
              case \"$1\" in\n\
              key) database=${{5#sqlite:}}; echo made >> \"$database\"; echo \"ask_$(wc -l < \"$database\" | tr -d ' ')\" ;;\n\
              serve) {serve} ;;\n\
              esac\n"
-        );
-        fs::write(&program, script).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        Self(target)
+        ));
+        target
+    }
+
+    /// Replaces the service.
+    fn script(&self, text: &str) {
+        fs::write(self.path("script"), text).unwrap();
+        install(self.path("script"), &self.path("debug/animal-store"));
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -62,7 +65,6 @@ impl StandIn {
 
 #[test]
 fn one_key_is_created_for_each_database() {
-    let _turn = one_at_a_time();
     let target = StandIn::new("echo \"ready: http://$3/v1\"");
     let first = target.printed();
     assert_eq!(
@@ -96,7 +98,6 @@ ready: http://127.0.0.1:PORT/v1
 
 #[test]
 fn the_exit_status_is_that_of_the_service() {
-    let _turn = one_at_a_time();
     let target = StandIn::new("echo 'error: taken' >&2; exit 7");
     let output = target.serve("127.0.0.1:0");
     assert_eq!((output.status.code(), &*output.stderr), (Some(7), &b"error: taken\n"[..]));
@@ -104,7 +105,6 @@ fn the_exit_status_is_that_of_the_service() {
 
 #[test]
 fn an_address_that_is_in_use_is_an_error() {
-    let _turn = one_at_a_time();
     let target = StandIn::new("true");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let output = target.serve(&listener.local_addr().unwrap().to_string());
@@ -115,9 +115,8 @@ fn an_address_that_is_in_use_is_an_error() {
 
 #[test]
 fn a_key_that_cannot_be_created_is_an_error() {
-    let _turn = one_at_a_time();
     let target = StandIn::new("true");
-    fs::write(target.path("debug/animal-store"), "#!/bin/sh\nexit 1\n").unwrap();
+    target.script("#!/bin/sh\nexit 1\n");
     let problem = String::from_utf8(target.serve("127.0.0.1:0").stderr).unwrap();
     assert!(problem.contains("cannot create the API key `development`"), "{problem}");
 }

@@ -1,5 +1,6 @@
 //! The action of GitHub and the hooks of pre-commit, run on the document of this repository.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -54,6 +55,12 @@ fn each_hook_runs() {
     }
 }
 
+/// Copies a file that is going to be run, in another process: this one may start a third while the copy is open for
+/// writing. That would inherit the open file, and running the copy would fail with ETXTBSY.
+fn install(from: impl AsRef<OsStr>, to: PathBuf) {
+    assert!(Command::new("install").arg(from).arg(to).status().unwrap().success());
+}
+
 /// Runs the steps of the action with inputs. Returns whether each step that ran succeeded, and what all printed.
 fn run_action(workplace: &Workplace, inputs: &[(&str, &str)]) -> (Vec<bool>, String) {
     let action = read(".github/actions/contract/action.yml");
@@ -68,11 +75,10 @@ fn run_action(workplace: &Workplace, inputs: &[(&str, &str)]) -> (Vec<bool>, Str
     fs::create_dir_all(&tools).unwrap();
     for tool in ["cargo", "rustup"] {
         let script = format!("#!/bin/sh\nls xtask/contract/Cargo.toml && echo {tool} \"$@\"\n");
-        fs::write(tools.join(tool), script).unwrap();
-        let made = Command::new("chmod").arg("+x").arg(tools.join(tool)).status().unwrap();
-        assert!(made.success());
+        fs::write(workplace.path("script"), script).unwrap();
+        install(workplace.path("script"), tools.join(tool));
     }
-    fs::copy(env!("CARGO_BIN_EXE_contract"), workplace.path("contract/bin/contract")).unwrap();
+    install(env!("CARGO_BIN_EXE_contract"), workplace.path("contract/bin/contract"));
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
     let (mut results, mut printed) = (Vec::new(), String::new());
     for step in action.get("runs").and_then(|runs| runs.get("steps")).unwrap().items() {
