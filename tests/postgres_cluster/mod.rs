@@ -121,7 +121,7 @@ impl Cluster {
         let arguments = ["start", "-s", "-w", "-D", self.data(), "-l", log.to_str().unwrap(), "-o", &options];
         while !self.command(&self.programs.join("pg_ctl"), &arguments).status().unwrap().success() {
             let log = fs::read_to_string(&log).unwrap_or_default();
-            assert!(start.elapsed() < Duration::from_secs(120), "the server does not start: {log}");
+            assert!(start.elapsed() < Duration::from_secs(600), "the server does not start: {log}");
         }
     }
 
@@ -243,6 +243,7 @@ impl Cluster {
         let mut command = Command::new(program);
         command
             .args(arguments)
+            .env("PGCTLTIMEOUT", "600")
             .current_dir("/")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -257,7 +258,8 @@ pub(crate) struct Suspended(Vec<String>);
 
 impl Drop for Suspended {
     fn drop(&mut self) {
-        self.0.iter().for_each(|process| send("CONT", process));
+        // The process that starts others comes last: after that, those that have ended are gone.
+        self.0.iter().rev().for_each(|process| send("CONT", process));
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use animal_store::schemas::{NewPet, Pet, PetStatus};
 use animal_store::storage::copy::{Chunk, CopyError, Progress, Transfer, copy};
 use animal_store::storage::{
-    AddedOnce, KeyRecord, PetsQuery, PostgresOptions, Store, StoreError, StoreOptions, open_for_copy,
+    AddedOnce, KeyRecord, PetsQuery, Store, StoreError, StoreOptions, open_for_copy,
 };
 use futures::future::join_all;
 use tokio::runtime::Handle;
@@ -173,10 +173,7 @@ async fn a_copy_to_sqlite_locks_the_target() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_to_postgresql_locks_the_target() {
     let Some(target) = Postgres::try_fresh().await else { return };
-    let options = postgres::options();
-    let statement_timeout = Duration::from_millis(500);
-    let short = PostgresOptions { statement_timeout, ..options.postgres };
-    let options = StoreOptions { lock_timeout: statement_timeout, postgres: short, ..options };
+    let options = StoreOptions { lock_timeout: Duration::from_millis(500), ..postgres::options() };
     check_locked(open_for_copy(&target.url(), &options).await.unwrap()).await;
 }
 

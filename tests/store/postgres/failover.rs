@@ -5,8 +5,8 @@ use std::time::Duration;
 use animal_store::storage::{StoreError, open};
 use futures::FutureExt as _;
 
+use super::limited as options;
 use super::load::Load;
-use super::options;
 use crate::conformance::{add, new_pet};
 use crate::postgres_cluster::Cluster;
 

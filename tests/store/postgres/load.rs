@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use animal_store::storage::{PetsQuery, Store, StoreError};
+use animal_store::storage::{PetsFound, PetsQuery, Store, StoreError};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -41,6 +41,19 @@ pub(crate) struct Summary {
     pub(crate) lost: usize,
     /// The names that several animals have.
     pub(crate) stored_twice: Vec<String>,
+}
+
+/// Reads a page, again if that fails: a poll of the servers that takes long on a busy machine interrupts reads.
+pub(crate) async fn read(store: &dyn Store, query: PetsQuery) -> PetsFound {
+    let reading = async {
+        loop {
+            match store.pets(query).await {
+                Ok(page) => return page,
+                Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+            }
+        }
+    };
+    timeout(TIMEOUT, reading).await.expect("the store must recover")
 }
 
 impl Load {
@@ -100,7 +113,7 @@ impl Load {
         let mut found: HashMap<String, Vec<i64>> = HashMap::new();
         let mut query = PetsQuery { status: None, after: None, limit: 100 };
         loop {
-            let page = store.pets(query).await.unwrap();
+            let page = read(store, query).await;
             query.after = page.pets.last().map(|pet| pet.id);
             for pet in page.pets {
                 found.entry(pet.name.into_string()).or_default().push(pet.id);

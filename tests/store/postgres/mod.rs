@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use animal_store::storage::{Migrate, PostgresOptions, Store, StoreError, StoreMetrics, StoreOptions, open};
+use animal_store::storage::{Migrate, PostgresOptions, Store, StoreMetrics, StoreOptions, open};
 use tokio_postgres::Client;
 
 use crate::conformance::Engine;
@@ -73,33 +73,25 @@ impl Engine for Postgres {
     }
 }
 
-/// Runs a test that keeps statements of the store waiting, for example for a lock. If the store or the server reaches a
-/// time limit before the test releases them, as on a busy machine, the test is run again.
-pub(crate) async fn retry_on_timeout<Attempt>(test: impl Fn() -> Attempt)
-where
-    Attempt: Future<Output = Result<(), StoreError>>,
-{
-    for _ in 0..20 {
-        match test().await {
-            Ok(()) => return,
-            Err(StoreError::Unavailable(_)) => {}
-            Err(error) => panic!("{error:?}"),
-        }
-    }
-    panic!("every attempt reached a time limit");
-}
-
+/// The options of a store that cancels no statement, however long a busy machine takes.
 pub(crate) fn options() -> StoreOptions {
     StoreOptions {
         write_queue: 1024,
-        // The store's time limit for a statement applies before this one.
         lock_timeout: Duration::from_secs(600),
         migrate: Migrate::Apply,
         version: "1.2.3",
-        postgres: PostgresOptions::default(),
+        postgres: PostgresOptions {
+            statement_timeout: Duration::from_secs(600),
+            ..PostgresOptions::default()
+        },
         log: slog::Logger::root(slog::Discard, slog::o!()),
         metrics: StoreMetrics::default(),
     }
+}
+
+/// The options of a store with its default time limits, which apply when the server does not respond.
+pub(crate) fn limited() -> StoreOptions {
+    StoreOptions { postgres: PostgresOptions::default(), ..options() }
 }
 
 #[tokio::test]

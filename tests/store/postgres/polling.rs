@@ -20,12 +20,6 @@ const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 /// The time limit of each wait.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Opens a store that cancels no statement while the test runs.
-async fn patient(database: &Postgres) -> Arc<dyn Store> {
-    let postgres = PostgresOptions { statement_timeout: Duration::from_secs(600), ..options().postgres };
-    database.with(&StoreOptions { postgres, ..options() }).await
-}
-
 /// Makes the batch of an animal called `slow` wait, after its identifiers were assigned, until the connection is
 /// dropped or ends its transaction.
 async fn hold(database: &Postgres) -> Client {
@@ -55,8 +49,7 @@ async fn held(database: &Postgres) {
 async fn a_page_ends_before_the_identifiers_of_a_batch_in_progress() {
     for status in [None, Some(PetStatus::Sold)] {
         let Some(database) = Postgres::try_fresh().await else { return };
-        let (one, two, reader) =
-            (patient(&database).await, patient(&database).await, patient(&database).await);
+        let (one, two, reader) = (database.open().await, database.open().await, database.open().await);
         let query = PetsQuery { status, ..ALL };
         let before = two.add_pet(new_pet("before", 1, status)).await.unwrap();
         let other = hold(&database).await;
@@ -86,7 +79,7 @@ async fn a_page_ends_before_the_identifiers_of_a_batch_in_progress() {
 #[tokio::test]
 async fn a_page_that_was_read_during_a_batch_does_not_count_as_complete_after_it() {
     let Some(database) = Postgres::try_fresh().await else { return };
-    let (one, two) = (patient(&database).await, patient(&database).await);
+    let (one, two) = (database.open().await, database.open().await);
     let postgres = PostgresOptions { readers: 1, ..options().postgres };
     let reader = database.with(&StoreOptions { postgres, ..options() }).await;
     let before = add(&*reader, "before").await;
@@ -110,7 +103,7 @@ async fn a_page_that_was_read_during_a_batch_does_not_count_as_complete_after_it
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rolled_back_batch_hides_nothing() {
     let Some(database) = Postgres::try_fresh().await else { return };
-    let (one, two) = (patient(&database).await, patient(&database).await);
+    let (one, two) = (database.open().await, database.open().await);
     let other = hold(&database).await;
     let slow = tokio::spawn(async move { one.add_pet(new_pet("slow", 1, None)).await });
     held(&database).await;
@@ -127,7 +120,7 @@ async fn a_rolled_back_batch_hides_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn identifiers_above_the_range_of_a_mark_are_not_hidden() {
     let Some(database) = Postgres::try_fresh().await else { return };
-    let (one, two) = (patient(&database).await, patient(&database).await);
+    let (one, two) = (database.open().await, database.open().await);
     // The lower 48 bits are zero between the two animals.
     let sql = "SELECT setval('animal_id', (1::bigint << 48) * 3 - 2)";
     database.client().await.query_one(sql, &[]).await.unwrap();

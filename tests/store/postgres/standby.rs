@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use animal_store::storage::{PetsQuery, PostgresOptions, Store, StoreError, StoreOptions, open};
 
-use super::options;
+use super::limited as options;
+use super::load::read;
 use crate::conformance::{add, key, new_pet};
 use crate::metrics::Page;
 use crate::postgres_cluster::Cluster;
@@ -84,7 +85,7 @@ async fn a_standby_is_read_while_there_is_no_primary() {
     standby.promote();
     until(async || store.add_pet(new_pet("third", 1, None)).await.is_ok()).await;
     until(async || is_read("primary")).await;
-    let page = store.pets(first_page(10)).await.unwrap();
+    let page = read(&*store, first_page(10)).await;
     assert_eq!(page.pets.len(), 3, "the refused animal must not be stored: {page:?}");
 }
 
@@ -116,7 +117,7 @@ async fn a_page_of_a_standby_does_not_skip_what_may_be_added() {
     drop(suspended);
     client.batch_execute("COMMIT").await.unwrap();
     until(async || store.pets(first_page(4)).await.is_ok_and(|page| page.pets.len() == 4)).await;
-    let page = store.pets(rest).await.unwrap();
+    let page = read(&*store, rest).await;
     assert!(page.more && page.pets[0].name.as_str() == "between", "{page:?}");
 }
 
@@ -130,7 +131,7 @@ async fn an_old_primary_that_comes_back_is_not_used() {
     until(async || store.add_pet(new_pet("after", 1, None)).await.is_ok()).await;
     // It accepts writes, but waits for its standby before it acknowledges them.
     primary.start_server();
-    let found = store.pets(first_page(10)).await.unwrap().pets;
+    let found = read(&*store, first_page(10)).await.pets;
     let late = opened(&url, &options()).await;
     for store in [&store, &late] {
         until(async || store.pets(first_page(10)).await.is_ok_and(|page| page.pets == found)).await;
