@@ -8,7 +8,7 @@ use crate::clients::good::Trust;
 use crate::clients::hostile::{Kind, closed};
 use crate::service::{Service, in_time};
 
-const LIMITS: &[(&str, &str)] = &[("handshake_timeout", "1s")];
+const LIMITS: &[(&str, &str)] = &[("handshake_timeout", "5s")];
 
 async fn is_closed(kind: Kind) {
     let service = Service::start_tls(LIMITS).await;
@@ -31,7 +31,7 @@ async fn a_client_that_stops_in_the_handshake() {
 
 #[tokio::test]
 async fn a_client_that_sends_nothing_after_the_handshake() {
-    let service = Service::start_tls(&[("header_timeout", "1s")]).await;
+    let service = Service::start_tls(&[("header_timeout", "5s")]).await;
     for http2 in [false, true] {
         let stream = TcpStream::connect(service.direct()).await.unwrap();
         let trust = service.protocol(http2).tls.unwrap();

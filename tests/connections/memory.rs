@@ -12,7 +12,8 @@ const EVERY: usize = 20;
 const STREAMS: usize = 100;
 /// The maximum of resident memory of the process, in KiB: the build of the tests has larger tasks.
 const MAX_MEMORY: usize = 200 * 1024;
-const LIMITS: &[(&str, &str)] = &[("memory_mib", "64"), ("memory_without_key_mib", "32")];
+const LIMITS: &[(&str, &str)] =
+    &[("memory_mib", "64"), ("memory_without_key_mib", "32"), ("send_timeout", "1h")];
 
 /// Starts a service that does not log a hundred thousand requests.
 async fn start() -> Service {

@@ -7,7 +7,7 @@ use crate::clients::frames::{HEADERS, frame, preface};
 use crate::clients::hostile::{Kind, closed};
 use crate::service::{Service, in_time};
 
-const LIMITS: &[(&str, &str)] = &[("header_timeout", "1s")];
+const LIMITS: &[(&str, &str)] = &[("header_timeout", "5s")];
 
 /// Checks that the service closes the connection of a client of this kind.
 async fn is_closed(kind: Kind) {

@@ -1,6 +1,6 @@
 //! Clients that read slowly: those that take bytes get the whole response, however long it takes.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use animal_store::document;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -60,22 +60,32 @@ async fn ask_for_files(service: &Service) -> TcpStream {
 /// Takes 500 kB a second, so that the kernel of the service has room for the next bytes less often than once a second.
 #[tokio::test]
 async fn a_client_that_pauses_gets_everything() {
-    let service = Service::start(&[("send_timeout", "1s")]).await;
-    let mut client = ask_for_files(&service).await;
-    let (mut received, mut part) = (0, vec![0; 50_000]);
-    loop {
-        sleep(Duration::from_millis(100)).await;
-        let mut client = (&mut client).take(part.len() as u64);
-        part.clear();
-        if in_time("bytes", client.read_to_end(&mut part)).await.unwrap_or_default() == 0 {
-            break;
+    for _ in 0..20 {
+        let service = Service::start(&[("send_timeout", "1s")]).await;
+        let mut client = ask_for_files(&service).await;
+        let (mut received, mut part) = (0, vec![0; 50_000]);
+        let (mut last, mut longest) = (Instant::now(), Duration::ZERO);
+        loop {
+            sleep(Duration::from_millis(100)).await;
+            let mut client = (&mut client).take(part.len() as u64);
+            part.clear();
+            if in_time("bytes", client.read_to_end(&mut part)).await.unwrap_or_default() == 0 {
+                break;
+            }
+            received += part.len();
+            part.resize(50_000, 0);
+            longest = longest.max(last.elapsed());
+            last = Instant::now();
         }
-        received += part.len();
-        part.resize(50_000, 0);
+        let timed_out = service.timed_out("send").await;
+        service.stop().await;
+        if timed_out == 0 && received > FILES * 1_400_000 {
+            return;
+        }
+        // A busy machine may stop this client for as long as the time limit; then it is tried again.
+        assert!(longest > Duration::from_millis(700), "the connection ended after {received} bytes");
     }
-    assert!(received > FILES * 1_400_000, "the connection ended after {received} bytes");
-    assert_eq!(service.timed_out("send").await, 0);
-    service.stop().await;
+    panic!("this client was stopped in every attempt");
 }
 
 #[tokio::test]
@@ -98,7 +108,7 @@ async fn a_client_that_takes_100_bytes_a_second_is_closed_after_a_minute() {
 #[tokio::test]
 async fn unread_files_close_no_connection() {
     const CLIENTS: usize = 60;
-    let service = Service::start(&[]).await;
+    let service = Service::start(&[("send_timeout", "1h")]).await;
     let mut clients = Vec::new();
     for _ in 0..CLIENTS {
         let mut client = Connection::open(service.direct(), 0).await.unwrap();

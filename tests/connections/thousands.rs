@@ -20,7 +20,8 @@ async fn beside_good_clients(service: Service, kind: Kind, timeout: &str) {
     let mut good = [service.connect(false).await, service.connect(true).await];
     let mut hostile = Vec::new();
     for number in 0..count {
-        hostile.push(kind.connect(number, service.direct(), &service.key).await.unwrap());
+        // The time limit may end a connection before a busy machine has sent all.
+        hostile.extend(kind.connect(number, service.direct(), &service.key).await);
         if number % (count / REQUESTS).max(1) == 0 {
             for client in &mut good {
                 assert_eq!(client.get("/v1/pets?limit=20").await.unwrap().0, 200);
@@ -32,7 +33,7 @@ async fn beside_good_clients(service: Service, kind: Kind, timeout: &str) {
     }
     drop(good);
     service.answers_again().await;
-    assert_eq!(service.program.ops("/readyz").await.0, 200);
+    service.program.wait_for_readiness(200).await;
     // Only then, because reading would let a response through that waits.
     // The service reads no requests while connections hold too much memory, and closes some of them.
     let others: &[&str] = if timeout == "send" { &["header"] } else { &[] };
@@ -42,7 +43,7 @@ async fn beside_good_clients(service: Service, kind: Kind, timeout: &str) {
             for timeout in [timeout].iter().chain(others) {
                 closed += service.timed_out(timeout).await;
             }
-            if closed >= count as u64 {
+            if closed >= hostile.len() as u64 {
                 break;
             }
         }

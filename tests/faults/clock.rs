@@ -63,9 +63,10 @@ async fn the_wall_clock_jumps() {
     }
     let year = |date: &str| date.split(' ').nth(3).unwrap().parse::<i32>().unwrap();
     let [start, ahead, back, end] = [0, 1, 2, 3].map(|jump| year(&dates[jump]));
-    assert_eq!(ahead - start, 10, "the clock did not jump: {dates:?}");
+    // A year of libfaketime has 365 days.
+    assert!(ahead - start >= 9, "the clock did not jump: {dates:?}");
     // hyper caches the header for one second of the wall clock, which was set back.
-    let date = if (back, end) == (start - 10, start) {
+    let date = if back < start && end == start {
         "the `Date` header follows the clock"
     } else {
         "after a jump back the `Date` header does not change until a restart, because hyper caches it"

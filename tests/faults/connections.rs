@@ -48,6 +48,7 @@ async fn ten_thousand_open_connections() {
     let service = directory
         .serve_with(&[], |command| {
             command.env("ANIMAL_STORE_CONNECTIONS__MAX", (WANTED + SPARE).to_string());
+            command.env("ANIMAL_STORE_REQUEST_TIMEOUT", "1h");
             command.env("ANIMAL_STORE_CONNECTIONS__HEADER_TIMEOUT", "1h");
             command.env("ANIMAL_STORE_CONNECTIONS__IDLE_TIMEOUT", "1h");
             // Until the first responses, no client is known to have a key.

@@ -4,6 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use rusqlite::Connection;
+
 use crate::client::Client;
 use crate::program::WorkDir;
 use crate::row::{exclusive, row};
@@ -22,6 +24,9 @@ async fn filled() -> (WorkDir, String, Vec<serde_json::Value>) {
     }
     let all = service.all(&key).await;
     service.stop().await;
+    // The service does not wait for a busy disk before it ends.
+    let file = Connection::open(directory.path("animal-store.db")).unwrap();
+    file.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     (directory, key, all)
 }
 

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::row::row;
 
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Whether `STORE_TESTS_REQUIRE_TOOLS=1`: no test may be skipped.
 pub fn required() -> bool {

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use crate::client::Client;
 
 /// The time limit of each wait.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The additions sent to one database, and their outcomes.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! Another process holds the write lock of the database.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
@@ -20,6 +20,8 @@ async fn another_process_holds_the_write_lock() {
     assert_eq!(ledger.add(&mut client).await.unwrap(), 201);
 
     let other = Connection::open(directory.path("animal-store.db")).unwrap();
+    // The service may still store the use of the key.
+    other.busy_timeout(Duration::from_secs(60)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let start = Instant::now();
     assert_eq!(ledger.add(&mut client).await.unwrap(), 503);

@@ -62,7 +62,15 @@ async fn slow_clients_do_not_delay_a_normal_client() {
     let (rounds, round) = if long() { (15, Duration::from_secs(2)) } else { (3, Duration::from_secs(1)) };
     let directory = WorkDir::new();
     let key = directory.key().await;
-    let service = directory.serve(&[]).await;
+    // A busy machine takes longer than the time limits to serve so many clients.
+    let service = directory
+        .serve_with(&[], |command| {
+            command.env("ANIMAL_STORE_REQUEST_TIMEOUT", "1h");
+            for limit in ["SEND", "HEADER", "IDLE"] {
+                command.env(format!("ANIMAL_STORE_CONNECTIONS__{limit}_TIMEOUT"), "1h");
+            }
+        })
+        .await;
     let mut normal = Client::connect(service.direct, &key).await.unwrap();
     for number in 0..ANIMALS {
         let body = format!(r#"{{"name":"{}","categoryId":{number}}}"#, "🦊".repeat(255));

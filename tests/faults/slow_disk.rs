@@ -8,17 +8,17 @@ use animal_store::storage::sqlite::blocking_reads;
 use rustix::process::Signal;
 use serde_json::json;
 use tokio::process::Command;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::client::{Client, get};
 use crate::injection::{has, skip};
 use crate::ledger::Ledger;
-use crate::program::{Program, WorkDir};
+use crate::program::{Program, TIMEOUT, WorkDir};
 use crate::row::{exclusive, measured, milliseconds, percentile, row};
 
 const FAULT: &str = "the disk holds reads or a sync back (preloaded library)";
-/// With short limits, so that the test waits less.
-const CONFIG: &str = "request_timeout = '2s'\nshutdown_grace = '1s'\nops_bind = '127.0.0.1:0'\n";
+/// With short limits, so that the test waits less. A busy disk does not reach that of a request.
+const CONFIG: &str = "request_timeout = '10s'\nshutdown_grace = '1s'\nops_bind = '127.0.0.1:0'\n";
 /// The promise about requests that do not need what is held.
 const BOUND: Duration = Duration::from_millis(100);
 /// The animals fill many pages, so that those of keys are before [`Disk::offset`].
@@ -79,9 +79,12 @@ impl Disk {
     }
 
     async fn wait_until_held(&self, count: usize) {
-        while self.held() < count {
-            sleep(Duration::from_millis(1)).await;
-        }
+        let held = async {
+            while self.held() < count {
+                sleep(Duration::from_millis(1)).await;
+            }
+        };
+        timeout(TIMEOUT, held).await.expect("the call must be held");
     }
 
     fn release(&self) {
@@ -116,9 +119,8 @@ async fn everything_else(service: &Program, key: &str, targets: &[(&str, u16)], 
         for (target, status) in targets {
             let start = Instant::now();
             match *target {
-                "/livez" | "/readyz" | "/metrics" => {
-                    assert_eq!(service.ops(target).await.0, *status, "{target}")
-                }
+                "/readyz" => drop(service.wait_for_readiness(*status).await),
+                "/livez" | "/metrics" => assert_eq!(service.ops(target).await.0, *status, "{target}"),
                 _ => assert_eq!(client.get(target).await.unwrap().status, *status, "{target}"),
             }
             times.push(start.elapsed());

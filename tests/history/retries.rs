@@ -241,6 +241,7 @@ async fn repeated_additions_are_stored_once() {
 
     let acknowledged = load.acknowledged.borrow().clone();
     let (requests, replays) = *load.requests.lock().unwrap();
+    replicas.services[0].wait_for_status(200, &load.key).await;
     let all = replicas.services[0].all(&load.key).await;
     let mut found: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
     for pet in &all {
@@ -267,7 +268,15 @@ async fn repeated_additions_are_stored_once() {
     // The keys are still known, at every replica.
     for (replica, number) in (0..plan.additions).step_by(plan.step()).enumerate() {
         let address = replicas.services[replica % REPLICAS].direct;
-        let again = load.try_add(number, address).await.expect("the service works after the faults");
+        let again = async {
+            loop {
+                if let Some(again) = load.try_add(number, address).await {
+                    return again;
+                }
+                sleep(PAUSE).await;
+            }
+        };
+        let again = timeout(TIMEOUT, again).await.expect("the service works after the faults");
         assert_eq!(again, (acknowledged[&number], true));
     }
     for service in replicas.services {

@@ -75,6 +75,7 @@ async fn killed_between_commit_and_response() {
     println!("< (connection ended: {error})");
 
     print_request("B");
+    b.wait_for_status(200, key).await;
     let mut client = Client::connect(b.direct, key).await.unwrap();
     let again = post_once(&mut client, key, BODY, KEY).await.unwrap();
     print(&again);

@@ -210,7 +210,12 @@ pub fn is_refused_when_changed(operations: &[Operation]) {
 
     let mut doubled = operations.to_vec();
     doubled[position].end = Some((end, added(i64::MAX - 1)));
-    refused("another identifier in a response", &doubled);
+    // A request of the same kind without a response may have added that.
+    let twins =
+        operations.iter().filter(|other| other.begin < end && other.call == operations[position].call);
+    if twins.count() == 1 {
+        refused("another identifier in a response", &doubled);
+    }
 
     let mut replay = operations.to_vec();
     replay[position].end = Some((end, replayed(id)));
