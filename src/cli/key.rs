@@ -16,7 +16,7 @@ use super::output::{Failure, print, print_warnings};
 use super::store::{check_exists, open};
 
 /// How long the audit line may wait for standard error.
-const MAX_FLUSH: Duration = Duration::from_millis(500);
+const MAX_FLUSH: Duration = Duration::from_secs(5);
 
 /// `animal-store key`
 #[derive(Subcommand)]

@@ -145,8 +145,9 @@ async fn malformed_requests() {
     let statuses: Vec<_> =
         seen.statuses.iter().map(|(status, count)| format!("{} {status}", grouped(*count))).collect();
     assert!(
-        seen.statuses.len() > 8,
-        "too few different statuses; the requests do not vary enough: {statuses:?}"
+        seen.statuses.len() > 6 && seen.unanswered < count as usize / 2,
+        "too few different statuses; the requests do not vary enough: {statuses:?}, {} without",
+        seen.unanswered
     );
     row(
         20,

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::program::{Program, WorkDir};
+use crate::program::{Program, TIMEOUT, WorkDir};
 use crate::recorder::request::RequestExt as _;
 
 /// A service with these settings of the log, in JSON if they do not say otherwise, and a key with its identifier.
@@ -30,6 +30,8 @@ async fn records(mut service: Program) -> Vec<Value> {
 /// Sends a request that fails with 503, because another connection holds the lock.
 async fn fail(directory: &WorkDir, service: &Program, key: &str) {
     let lock = Connection::open(directory.path("animal-store.db")).unwrap();
+    // The service may still store the use of the key.
+    lock.busy_timeout(TIMEOUT).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     service.post(key, &json!({ "name": "Rex", "categoryId": 3 })).await.expect_error(503, "unavailable");
     lock.execute_batch("ROLLBACK").unwrap();

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::process::Command;
 use tokio::sync::Notify;
 
-use crate::program::WorkDir;
+use crate::program::{WorkDir, patient};
 
 const CLIENTS: usize = 16;
 const RESTARTS: usize = 3;
@@ -21,6 +21,7 @@ const RESPONSES: usize = 400;
 /// Passes a descriptor like a service manager, but as standard input instead of 3: of the processes that other tests start
 /// at the same time, none inherits it.
 fn activate(command: &mut Command, descriptor: impl Into<OwnedFd>) {
+    patient(command);
     command.stdin(Stdio::from(descriptor.into())).env("LISTEN_FDS", "1").env("LISTEN_FDS_FIRST_FD", "0");
 }
 

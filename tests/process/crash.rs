@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::program::{Program, WorkDir};
+use crate::program::{Program, WorkDir, patient};
 
 const WRITERS: usize = 16;
 const ACKNOWLEDGED: usize = 1000;
@@ -50,7 +50,7 @@ async fn write(load: &Load, service: &Program, key: &str) {
 async fn a_thousand_acknowledged_inserts_survive_kill_9_under_load() {
     let directory = WorkDir::new();
     let key = directory.key().await;
-    let mut service = directory.serve(&[]).await;
+    let mut service = directory.serve_with(&[], patient).await;
     let load = Load::default();
     let writers = join_all((0..WRITERS).map(|_| write(&load, &service, &key)));
     let killer = async {
@@ -62,7 +62,7 @@ async fn a_thousand_acknowledged_inserts_survive_kill_9_under_load() {
     let acknowledged = load.acknowledged.into_inner().unwrap();
     assert!(acknowledged.len() >= ACKNOWLEDGED);
 
-    let service = directory.serve(&[]).await;
+    let service = directory.serve_with(&[], patient).await;
     let all = service.all(&key).await;
     let found: BTreeMap<i64, &Value> = all.iter().map(|pet| (pet["id"].as_i64().unwrap(), pet)).collect();
     assert_eq!(found.len(), all.len(), "an identifier was used twice");
@@ -85,14 +85,14 @@ async fn keys_stay_valid_and_revoked_keys_stay_invalid_after_kill_9() {
     let (valid, revoked) = (directory.key().await, directory.key().await);
     let list = directory.run(&["key", "list"]).await.success();
     let ids: Vec<_> = list.lines().skip(1).map(|line| line.split_whitespace().next().unwrap()).collect();
-    let mut service = directory.serve(&[]).await;
+    let mut service = directory.serve_with(&[], patient).await;
     let (first, second) = (service.get(&valid, "/v1/pets").await, service.get(&revoked, "/v1/pets").await);
     assert_eq!((first.status, second.status), (200, 200));
-    directory.run(&["key", "revoke", ids[1]]).await.success();
+    directory.run_changed(&["key", "revoke", ids[1]], patient).await.success();
     service.signal(Signal::KILL);
     service.exit().await;
 
-    let service = directory.serve(&[]).await;
+    let service = directory.serve_with(&[], patient).await;
     let mut statuses =
         [service.get(&valid, "/v1/pets").await.status, service.get(&revoked, "/v1/pets").await.status];
     statuses.sort_unstable();

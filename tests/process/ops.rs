@@ -8,7 +8,8 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::program::{Program, WorkDir};
+use crate::postgres_cluster::free_port;
+use crate::program::{Program, TIMEOUT, WorkDir};
 use crate::recorder::contract::Contract;
 use crate::recorder::request::RequestExt as _;
 
@@ -42,7 +43,7 @@ async fn a_running_service_is_alive_and_ready() {
     let service = directory.serve(&["--ops-bind", "0"]).await;
     assert_eq!(service.ops("/livez").await, (200, "alive\n".to_owned()));
     let version = directory.run(&["--version"]).await.success();
-    assert_eq!(service.ops("/readyz").await, (200, format!("ready: {version}")));
+    assert_eq!(service.wait_for_readiness(200).await, format!("ready: {version}"));
     assert_eq!(service.ops("/v1/pets").await.0, 404, "the operators' listener serves an operation");
 }
 
@@ -160,6 +161,8 @@ async fn the_page_has_every_metric_and_no_api_key() {
     service.get(&key, &format!("/v1/{key}")).await.expect_error(404, "not_found");
     service.get(&format!("{key}x"), "/v1/pets").await.expect_error(401, "unauthorized");
     let lock = rusqlite::Connection::open(directory.path("animal-store.db")).unwrap();
+    // The service may still store the use of the key.
+    lock.busy_timeout(TIMEOUT).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     service.post(&key, &json!({ "name": "Rex", "categoryId": 3 })).await.expect_error(503, "unavailable");
     lock.execute_batch("ROLLBACK").unwrap();
@@ -177,8 +180,8 @@ async fn the_page_has_every_metric_and_no_api_key() {
     ] {
         assert!(page.contains(&format!("# TYPE {family}\n")), "{family} is not in:\n{page}");
     }
-    // Two animals, and the hour of the last use of the key.
-    assert_eq!(value(&page, "store_write_batch_size_sum"), 3.0, "{page}");
+    // Two animals, and the hour of the last use of the key, or two of them.
+    assert!([3.0, 4.0].contains(&value(&page, "store_write_batch_size_sum")), "{page}");
     assert_eq!(value(&page, "store_write_queue_depth"), 0.0, "{page}");
     let locked = r#"{db_system_name="sqlite",db_operation_name="write",error_type="locked"}"#;
     assert_eq!(value(&page, &format!("database_errors_total{locked}")), 1.0, "{page}");
@@ -244,7 +247,7 @@ async fn the_page_has_the_version_and_the_metrics_of_the_process() {
 #[tokio::test]
 async fn failed_writes_of_the_log_are_counted() {
     let directory = WorkDir::new();
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let free = format!("127.0.0.1:{}", free_port());
     // Each write fails with "no space left on device".
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let service = directory
@@ -255,11 +258,12 @@ async fn failed_writes_of_the_log_are_counted() {
     let url = format!("http://{free}/metrics");
     let start = std::time::Instant::now();
     loop {
-        let page = reqwest::get(&url).await.unwrap().text().await.unwrap();
-        if value(&page, "log_write_errors_total") >= 1.0 {
+        // The listener closes a connection on which a busy machine sends the request too late.
+        let page = async { reqwest::get(&url).await?.text().await }.await.unwrap_or_default();
+        if page.contains("log_write_errors_total") && value(&page, "log_write_errors_total") >= 1.0 {
             break;
         }
-        assert!(start.elapsed() < std::time::Duration::from_secs(300), "{page}");
+        assert!(start.elapsed() < TIMEOUT, "{page}");
     }
     service.stop().await;
 }
@@ -280,13 +284,22 @@ async fn a_service_that_stops_is_not_ready_and_accepts_connections_for_a_while()
     assert_eq!(response.header("connection"), Some("close"));
 }
 
-/// Sends the lines of a request without a body on a connection of its own. Returns the status of the response.
+/// Sends the lines of a request without a body on a connection of its own. Returns the status of the response. Repeated if
+/// the service closes the connection, on which a busy machine sends the request too late.
 async fn exchange(address: &str, request: &str) -> u16 {
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(format!("{request}Connection: close\r\n\r\n").as_bytes()).await.unwrap();
-    let mut response = String::new();
-    stream.read_to_string(&mut response).await.unwrap();
-    response["HTTP/1.1 ".len()..][..3].parse().unwrap()
+    let request = format!("{request}Connection: close\r\n\r\n");
+    let start = std::time::Instant::now();
+    loop {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let mut response = String::new();
+        if stream.write_all(request.as_bytes()).await.is_ok() {
+            let _ = stream.read_to_string(&mut response).await;
+        }
+        if let Some(status) = response.split_whitespace().nth(1) {
+            return status.parse().unwrap();
+        }
+        assert!(start.elapsed() < TIMEOUT, "no response");
+    }
 }
 
 #[tokio::test]

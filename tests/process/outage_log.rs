@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::postgres_cluster::Cluster;
-use crate::program::{Program, WorkDir};
+use crate::program::{Program, TIMEOUT, WorkDir};
 use crate::recorder::request::RequestExt as _;
 
 const FAILED: &str = "the database failed; further errors with this cause are only counted";
@@ -44,6 +44,7 @@ async fn an_outage_is_logged_once_and_its_end() {
     directory.write("store.toml", "lock_timeout = '1ms'\n[log]\nformat = 'json'\n");
     let service = directory.serve(&["--config", "store.toml"]).await;
     let lock = Connection::open(directory.path("animal-store.db")).unwrap();
+    lock.busy_timeout(TIMEOUT).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     for _ in 0..50 {
         assert_eq!(add(&service, &key).await, 503);

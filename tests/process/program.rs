@@ -81,6 +81,12 @@ impl Finished {
     }
 }
 
+/// Sets time limits that a busy machine does not reach.
+pub fn patient(command: &mut Command) {
+    let limits = ["REQUEST_TIMEOUT", "LOCK_TIMEOUT", "SHUTDOWN_GRACE", "POSTGRES__STATEMENT_TIMEOUT"];
+    command.envs(limits.map(|limit| (format!("ANIMAL_STORE_{limit}"), "5m")));
+}
+
 impl WorkDir {
     /// Creates an empty directory.
     pub fn new() -> Self {
@@ -322,9 +328,14 @@ impl Program {
 
     /// Sends a GET request to the operators' listener. Returns status and body.
     pub async fn ops(&self, target: &str) -> (u16, String) {
-        let ops = self.ops_address().await;
-        let response = self.http.get(format!("http://{ops}{target}")).send().await.expect("a response");
-        (response.status().as_u16(), response.text().await.expect("a text"))
+        let (url, start) = (format!("http://{}{target}", self.ops_address().await), Instant::now());
+        loop {
+            // The listener closes a connection on which a busy machine sends the request too late.
+            match self.http.get(&url).send().await {
+                Ok(response) => return (response.status().as_u16(), response.text().await.expect("a text")),
+                Err(error) => assert!(!error.is_connect() && start.elapsed() < TIMEOUT, "{error}"),
+            }
+        }
     }
 
     /// Returns the address of the operators' listener, from the log record `ready`.

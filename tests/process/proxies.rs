@@ -31,6 +31,8 @@ async fn addresses(settings: &str, requests: &[&[Header]]) -> (Vec<String>, Vec<
     let responses = records.iter().filter(|record| record["body"] == "response");
     let clients = responses.map(|record| text(&record["client.address"]));
     let warnings = records.iter().filter(|record| record["severity_text"] == "WARN");
+    // On a slow disk, the use of the key may still be written at the end.
+    let warnings = warnings.filter(|record| record["body"] != "the store did not close in time");
     (clients.collect(), warnings.map(|record| text(&record["body"])).collect())
 }
 

@@ -6,6 +6,7 @@ use std::process::Stdio;
 use rusqlite::Connection;
 use tokio::process::Command;
 
+use crate::postgres_cluster::free_port;
 use crate::program::WorkDir;
 
 /// Each test expects these arguments to fail with an error that contains these texts.
@@ -266,7 +267,7 @@ async fn an_operators_port_in_use_is_rejected_and_creates_no_files() {
 #[tokio::test]
 async fn the_same_port_for_clients_and_operators_is_rejected_and_creates_no_files() {
     let directory = WorkDir::new();
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let free = format!("127.0.0.1:{}", free_port());
     let line = directory.run(&["serve", "--bind", &free, "--ops-bind", &free]).await.failure();
     assert!(line.contains(&free) && line.contains("--ops-bind"), "{line}");
     assert_eq!(directory.files(), []);

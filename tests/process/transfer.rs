@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use crate::postgres_cluster;
-use crate::program::WorkDir;
+use crate::program::{WorkDir, patient};
 
 /// The number of animals that are copied; more than one chunk.
 const MANY: i64 = 5_000;
@@ -23,7 +23,7 @@ async fn fill(directory: &WorkDir, name: &str) {
 async fn a_backup_of_a_running_service_can_be_served() {
     let directory = WorkDir::new();
     let key = directory.key().await;
-    let service = directory.serve(&[]).await;
+    let service = directory.serve_with(&[], patient).await;
     service.add(&key, 3).await;
     let before = service.all(&key).await;
     assert_eq!(directory.run(&["backup", "kept.db"]).await.success(), "");
@@ -32,7 +32,7 @@ async fn a_backup_of_a_running_service_can_be_served() {
     assert_eq!(line, "error: kept.db exists; choose another path, or move the file away");
     service.stop().await;
 
-    let restored = directory.serve(&["--database", "sqlite:kept.db"]).await;
+    let restored = directory.serve_with(&["--database", "sqlite:kept.db"], patient).await;
     assert_eq!(restored.all(&key).await, before);
     restored.stop().await;
 }
@@ -87,7 +87,7 @@ async fn a_copied_store_has_the_same_animals_and_keys() {
     let target = cluster.url(&cluster.database("").await);
     let directory = WorkDir::new();
     let key = directory.key().await;
-    let service = directory.serve(&["--database", "sqlite:from.db"]).await;
+    let service = directory.serve_with(&["--database", "sqlite:from.db"], patient).await;
     let copied_key =
         directory.run(&["key", "create", "tests", "--database", "sqlite:from.db"]).await.success();
     let copied_key = copied_key.trim_end();
@@ -102,7 +102,7 @@ async fn a_copied_store_has_the_same_animals_and_keys() {
     let line = directory.run(&copy).await.failure();
     assert_eq!(line, "error: the target is not empty; use a new database");
 
-    let service = directory.serve(&["--database", &target]).await;
+    let service = directory.serve_with(&["--database", &target], patient).await;
     assert_eq!(service.all(copied_key).await, before);
     assert!(service.add(copied_key, 1).await[0] > 25);
     assert_eq!(service.get(&key, "/v1/pets").await.status, 401, "a key of another store is valid");
@@ -116,7 +116,7 @@ async fn a_killed_copy_leaves_the_target_empty() {
     let directory = WorkDir::new();
     fill(&directory, "from.db").await;
     // Creates the tables.
-    directory.serve(&["--database", &target]).await.stop().await;
+    directory.serve_with(&["--database", &target], patient).await.stop().await;
     let client = cluster.client(&database).await;
     let copied =
         async || -> i64 { client.query_one("SELECT count(*) FROM animal", &[]).await.unwrap().get(0) };
@@ -166,7 +166,7 @@ async fn a_copy_that_fails_leaves_the_target_empty() {
     let directory = WorkDir::new();
     fill(&directory, "from.db").await;
     // Creates the tables.
-    directory.serve(&["--database", &target]).await.stop().await;
+    directory.serve_with(&["--database", &target], patient).await.stop().await;
     let client = cluster.client(&database).await;
     client.batch_execute("ALTER TABLE animal ADD CHECK (id <> 2500)").await.unwrap();
     let copy = ["copy", "--from", "sqlite:from.db", "--to", &target];
