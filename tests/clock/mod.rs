@@ -7,7 +7,7 @@ use tokio::task::spawn_blocking;
 use tokio::time;
 
 /// The longest time that a test may take in real time.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The paused clock of the current tokio runtime. Until it is dropped, a timer fires only when
 /// [`Clock::advance`] reaches it. Requires a runtime with one thread, which `#[tokio::test]` starts.

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use tokio_postgres::Client;
 
 use crate::postgres_cluster::{self, Cluster};
+use crate::service::TIMEOUT;
 
 /// The number of the next schema.
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -22,6 +23,13 @@ pub enum Database {
 pub enum Lock {
     Sqlite(Connection),
     Postgres(Client),
+}
+
+/// Opens a connection, which waits while the service stores the use of a key.
+fn connection(files: &TempDir) -> Connection {
+    let connection = Connection::open(files.path().join("animals.db")).expect("a database");
+    connection.busy_timeout(TIMEOUT).expect("a time limit");
+    connection
 }
 
 impl Database {
@@ -60,7 +68,7 @@ impl Database {
     pub async fn lock(&self) -> Lock {
         match self {
             Self::Sqlite(files) => {
-                let connection = Connection::open(files.path().join("animals.db")).expect("a database");
+                let connection = connection(files);
                 connection.execute_batch("BEGIN IMMEDIATE").expect("a lock");
                 Lock::Sqlite(connection)
             }
@@ -77,7 +85,7 @@ impl Database {
     pub async fn execute(&self, sql: &str) {
         match self {
             Self::Sqlite(files) => {
-                let connection = Connection::open(files.path().join("animals.db")).expect("a database");
+                let connection = connection(files);
                 connection.execute_batch(sql).expect("valid SQL");
             }
             Self::Postgres { cluster, schema } => {

@@ -17,7 +17,7 @@ use crate::recorder::wire::Response;
 use crate::service::{RequestExt, Service};
 
 /// The time limit of each step of a request.
-const LIMIT: Duration = Duration::from_secs(10);
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// Returns the request target of an operation, with the examples of its path parameters.
 pub fn target(operation: &Operation) -> String {

@@ -224,6 +224,7 @@ async fn the_database_contains_no_key() {
     let stored = service.stored().await;
     assert!(contains(&stored, &identifier) && !contains(&stored, &service.key));
     service.stop(Duration::from_secs(5)).await;
+    service.store.close().await;
     let stored = service.stored().await;
     assert!(contains(&stored, &identifier) && !contains(&stored, &service.key));
 }

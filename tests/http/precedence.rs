@@ -5,6 +5,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::json;
 
+use crate::clock::Clock;
 use crate::declared_statuses::{method, target, wrong_method};
 use crate::recorder::contract::Contract;
 use crate::service::{RequestExt, Service};
@@ -109,6 +110,8 @@ async fn the_response_to_a_wrong_key_arrives_while_a_megabyte_is_sent() {
 
 #[tokio::test]
 async fn a_body_after_its_response_is_drained_and_the_connection_stays_open() {
+    // The service waits for the body for a limited time.
+    let _clock = Clock::stopped();
     let service = Service::start().await;
     let mut raw = service.raw().await;
     raw.head_without_key("POST /v1/pets", &format!("{WRONG_KEY}{JSON}Content-Length: 30\r\n")).await;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use animal_store::document::{self, Deprecation, Document};
 use animal_store::keys::{self, NewKey};
 use animal_store::rate_limit::RateLimit;
-use animal_store::server::{Listeners, Server, ServerOptions};
+use animal_store::server::{ConnectionLimits, Listeners, Server, ServerOptions};
 use animal_store::storage::{self, Migrate, PostgresOptions, Store, StoreMetrics, StoreOptions};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
@@ -34,7 +34,7 @@ pub const DOCUMENT: &str = include_str!("../../openapi/animal-store.yaml");
 
 /// The default time limit of each step of a request and of a write that waits for a lock: longer than either takes
 /// on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running service with an empty store and one valid key.
 pub struct Service {
@@ -137,7 +137,11 @@ fn store_options(write_queue: usize) -> StoreOptions {
         lock_timeout: TIMEOUT,
         migrate: Migrate::Apply,
         version: "0.0.0",
-        postgres: PostgresOptions::default(),
+        postgres: PostgresOptions {
+            connect_timeout: TIMEOUT,
+            statement_timeout: TIMEOUT,
+            ..PostgresOptions::default()
+        },
         log: Logger::root(slog::Discard, o!()),
         metrics: StoreMetrics::default(),
     }
@@ -151,7 +155,8 @@ impl Service {
 
     /// Returns default options, to change before the start.
     pub fn setup() -> Setup {
-        let options = ServerOptions { request_timeout: TIMEOUT, ..ServerOptions::default() };
+        let connections = ConnectionLimits { header_timeout: TIMEOUT, ..ConnectionLimits::default() };
+        let options = ServerOptions { request_timeout: TIMEOUT, connections, ..ServerOptions::default() };
         let store = store_options(4096);
         let document = document::DOCUMENT.expect("the document");
         Setup { options, store, document }
