@@ -144,11 +144,13 @@ impl Drop for Developing {
     }
 }
 
-/// Writes a file atomically, as editors do.
+/// Writes a file atomically, as editors do. The new file comes from a directory that is not watched, so that this is one
+/// event: the second of two may come late on a busy machine, together with the next save.
 fn write(root: &Path, file: &str, text: &str) {
-    let path = root.join(file);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let beside = path.with_extension("swp");
+    let (path, beside) = (root.join(file), root.join("target/saved"));
+    for file in [&path, &beside] {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+    }
     fs::write(&beside, text).unwrap();
     fs::rename(beside, path).unwrap();
 }

@@ -64,7 +64,7 @@ async fn serve(spec: &Path, code: &Value) -> (Server, String) {
     let database = format!("sqlite:{}", spec.with_extension("db").display());
     let store = storage::open(&database, &store).await.unwrap();
     let key = keys::create(&*store, "probe", None, Timestamp::now(), None).await.unwrap().secret;
-    let options = ServerOptions::default();
+    let options = ServerOptions { request_timeout: Duration::from_secs(60), ..ServerOptions::default() };
     let listeners = Listeners::bind(&options).unwrap();
     (Server::start(&options, listeners, &document, store, &log, &Handle::current()).unwrap(), key)
 }

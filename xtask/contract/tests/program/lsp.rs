@@ -77,7 +77,7 @@ fn the_base_can_be_in_a_revision_of_git() {
     }
     let mut said = String::new();
     while !said.contains("request-max-decreased") {
-        said += &receiver.recv_timeout(Duration::from_secs(60)).expect(&said);
+        said += &receiver.recv_timeout(Duration::from_secs(600)).expect(&said);
     }
     drop(input);
     child.wait().unwrap();

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The limit of the wait for a message, so that a defect does not block the tests for ever.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// A client with a directory of its own.
 pub(crate) struct Session {
