@@ -11,7 +11,7 @@ use crate::workspace::{beside, in_file, target, workspace};
 /// How many targets run at the same time. Each uses one processor.
 const AT_ONCE: usize = 2;
 /// The limits of one input: seconds, and MiB of memory.
-const LIMITS: [&str; 2] = ["-timeout=10", "-rss_limit_mb=512"];
+const LIMITS: [&str; 2] = ["-timeout=120", "-rss_limit_mb=512"];
 
 /// Look for inputs that break a rule of a parser of untrusted text.
 ///

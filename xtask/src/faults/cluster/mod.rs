@@ -37,7 +37,7 @@ const REPLICAS: usize = 3;
 const BEFORE: Duration = Duration::from_secs(3);
 const AFTER: Duration = Duration::from_secs(5);
 /// How long the service may take to recover after the end of the fault, before that is an error.
-const RECOVERY: Duration = Duration::from_secs(90);
+const RECOVERY: Duration = Duration::from_secs(300);
 
 const HEAD: &str = "| fault | promotion after | writes again, after the promotion | without writes | without reads | \
      responses to writes | responses to reads | acknowledged | wrong |\n\

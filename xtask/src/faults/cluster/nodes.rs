@@ -21,7 +21,7 @@ use crate::bench::seed::cluster::free_port;
 use crate::bench::seed::cluster::network::Network;
 
 /// How long a cluster may take to start or to recover.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(600);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The nodes of a cluster.

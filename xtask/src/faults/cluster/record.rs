@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A read must show every animal that was acknowledged this long before the request was sent.
-const FRESH: Duration = Duration::from_secs(1);
+pub(super) const FRESH: Duration = Duration::from_secs(1);
 
 /// The identifier and the name of a stored animal.
 pub(super) type Animal = (i64, String);

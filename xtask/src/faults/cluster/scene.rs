@@ -14,15 +14,15 @@ use super::clients::{Clients, Replica, all};
 use super::home::Home;
 use super::nodes::{Nodes, local};
 use super::programs::Programs;
-use super::record::{Animal, lock};
+use super::record::{Animal, FRESH, lock};
 use super::{CLUSTER, NODES, REPLICAS};
 
 /// How often each node is asked whether it is a primary.
 const POLL: Duration = Duration::from_millis(50);
 /// How long a node may take to respond.
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// How long a replica may take to start.
-const START: Duration = Duration::from_secs(30);
+/// How long a replica may take to start, or a statement that prepares a node.
+const START: Duration = Duration::from_secs(120);
 
 /// When nodes became primaries, in the order of time.
 type Promotions = Arc<Mutex<Vec<(Instant, usize)>>>;
@@ -45,9 +45,8 @@ impl<'a> Scene<'a> {
     pub(super) fn start(home: &'a Home, programs: &'a Programs) -> Result<Self, String> {
         let nodes = Nodes::start(home, programs)?;
         let (primary, standby) = (nodes.with_role("leader")?, nodes.with_role("sync_standby")?);
-        let (clients, replicas) = (Clients::default(), Vec::new());
-        let (promotions, remarks) = (Arc::default(), Mutex::default());
-        let mut scene = Self { nodes, primary, standby, clients, replicas, promotions, remarks };
+        let (clients, promotions, remarks) = (Clients::default(), Arc::default(), Mutex::default());
+        let mut scene = Self { nodes, primary, standby, clients, replicas: Vec::new(), promotions, remarks };
         for statement in ["CREATE ROLE animals LOGIN", "CREATE DATABASE animals OWNER animals"] {
             scene.execute(primary, statement).map_err(|error| format!("{statement}: {error}"))?;
         }
@@ -56,6 +55,9 @@ impl<'a> Scene<'a> {
         }
         let databases: Vec<_> = (0..REPLICAS).map(|number| scene.database(number)).collect();
         let mut create = home.command(&programs.service);
+        for limit in ["CONNECT_TIMEOUT", "STATEMENT_TIMEOUT"] {
+            create.env(format!("ANIMAL_STORE_POSTGRES__{limit}"), "1m");
+        }
         let key = printed(create.args(["key", "create", "xtask", "--database", &databases[0]]))?;
         for (number, database) in databases.iter().enumerate() {
             let replica = scene.start_replica(number, database, key.trim())?;
@@ -123,7 +125,7 @@ impl<'a> Scene<'a> {
     pub(super) fn execute(&self, node: usize, statement: &str) -> Result<(), String> {
         let executed =
             async { connect(self.nodes.ports.postgres[node]).await?.batch_execute(statement).await };
-        let executed = self.nodes.runtime.block_on(async { timeout(TIMEOUT, executed).await });
+        let executed = self.nodes.runtime.block_on(async { timeout(START, executed).await });
         executed.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
     }
 
@@ -136,6 +138,8 @@ impl<'a> Scene<'a> {
     /// Ends the clients. Returns all animals that are stored.
     pub(super) fn end(&self) -> Result<Vec<Animal>, String> {
         self.clients.end()?;
+        // A list may lack what was added later than this.
+        sleep(FRESH);
         self.nodes.wait("a complete list", || self.replicas.iter().find_map(all))
     }
 }
