@@ -1,7 +1,7 @@
 //! Connections of hostile clients to the program, beside those of good clients.
 //!
 //! `clients` connects both. Every wait is for an event: the end of a connection, a response, or the value of a
-//! metric. No test measures a duration.
+//! metric. No result depends on a duration, except whether a test whose client was stopped is repeated.
 
 #![allow(unreachable_pub)] // A test binary has no public API.
 

@@ -9,10 +9,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use crate::program::TIMEOUT;
 use crate::recorder::wire::{Response, Responses};
-
-/// The time limit of each read and write.
-const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A connection to the service without the recorder, whose own buffers and descriptors could fill up first.
 pub struct Client {

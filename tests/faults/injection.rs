@@ -4,16 +4,14 @@ use std::env;
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
+use crate::program::TIMEOUT;
 use crate::row::row;
-
-const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Whether `STORE_TESTS_REQUIRE_TOOLS=1`: no test may be skipped.
 pub fn required() -> bool {

@@ -5,7 +5,6 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
-use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -13,9 +12,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::client::Client;
-
-/// The time limit of each wait.
-const TIMEOUT: Duration = Duration::from_secs(300);
+use crate::program::TIMEOUT;
 
 /// The additions sent to one database, and their outcomes.
 #[derive(Default)]

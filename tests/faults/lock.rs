@@ -1,12 +1,12 @@
 //! Another process holds the write lock of the database.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rusqlite::Connection;
 
 use crate::client::Client;
 use crate::ledger::Ledger;
-use crate::program::WorkDir;
+use crate::program::{TIMEOUT, WorkDir};
 use crate::row::{exclusive, milliseconds, row};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -21,7 +21,7 @@ async fn another_process_holds_the_write_lock() {
 
     let other = Connection::open(directory.path("animal-store.db")).unwrap();
     // The service may still store the use of the key.
-    other.busy_timeout(Duration::from_secs(60)).unwrap();
+    other.busy_timeout(TIMEOUT).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let start = Instant::now();
     assert_eq!(ledger.add(&mut client).await.unwrap(), 503);

@@ -17,7 +17,7 @@ use crate::program::{Program, TIMEOUT, WorkDir};
 use crate::row::{exclusive, measured, milliseconds, percentile, row};
 
 const FAULT: &str = "the disk holds reads or a sync back (preloaded library)";
-/// With short limits, so that the test waits less. A busy disk does not reach that of a request.
+/// Short limits shorten the test. A sync on a busy disk takes less than `request_timeout`.
 const CONFIG: &str = "request_timeout = '10s'\nshutdown_grace = '1s'\nops_bind = '127.0.0.1:0'\n";
 /// The promise about requests that do not need what is held.
 const BOUND: Duration = Duration::from_millis(100);
@@ -112,14 +112,19 @@ impl Disk {
 
 /// Sends requests while something is held, and returns how long the slowest 1% took.
 async fn everything_else(service: &Program, key: &str, targets: &[(&str, u16)], adds: bool) -> Duration {
-    let mut times = Vec::new();
+    let (mut times, mut late) = (Vec::new(), 0);
     let ledger = Ledger::default();
     let mut client = Client::connect(service.direct, key).await.unwrap();
     for _ in 0..ROUNDS {
         for (target, status) in targets {
             let start = Instant::now();
             match *target {
-                "/readyz" => drop(service.wait_for_readiness(*status).await),
+                "/readyz" => {
+                    let (now, why) = service.ops(target).await;
+                    // A busy machine may reach the time limit of the probe.
+                    assert!(now == *status || why.contains("time limit"), "{why}");
+                    late += usize::from(now != *status);
+                }
                 "/livez" | "/metrics" => assert_eq!(service.ops(target).await.0, *status, "{target}"),
                 _ => assert_eq!(client.get(target).await.unwrap().status, *status, "{target}"),
             }
@@ -131,6 +136,7 @@ async fn everything_else(service: &Program, key: &str, targets: &[(&str, u16)], 
             times.push(start.elapsed());
         }
     }
+    assert!(late < ROUNDS / 2, "/readyz was late {late} times");
     let slowest = percentile(&mut times, 99);
     assert!(!measured() || slowest < BOUND, "{slowest:?}");
     slowest

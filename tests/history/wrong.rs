@@ -179,9 +179,13 @@ pub fn is_refused_when_changed(operations: &[Operation]) {
             Some((end, Answer::Added { id, replayed: false })) => Some((position, end, id)),
             _ => None,
         });
-    // One that a later page shows.
+    // One that no other request added, and that a later page shows.
+    let is_only = |position: usize| {
+        operations.iter().filter(|other| other.call == operations[position].call).count() == 1
+    };
     let (position, end, id, stale) = acknowledged
         .skip(operations.len() / 20)
+        .filter(|(position, ..)| is_only(*position))
         .find_map(|(position, end, id)| {
             let page = operations.iter().position(|page| page.begin > end && is_inside(page, id))?;
             Some((position, end, id, page))
@@ -210,19 +214,11 @@ pub fn is_refused_when_changed(operations: &[Operation]) {
 
     let mut doubled = operations.to_vec();
     doubled[position].end = Some((end, added(i64::MAX - 1)));
-    // A request of the same kind without a response may have added that.
-    let twins =
-        operations.iter().filter(|other| other.begin < end && other.call == operations[position].call);
-    if twins.count() == 1 {
-        refused("another identifier in a response", &doubled);
-    }
+    refused("another identifier in a response", &doubled);
 
     let mut replay = operations.to_vec();
     replay[position].end = Some((end, replayed(id)));
-    // An earlier request without a response may have added it.
-    if operations[..position].iter().all(|other| other.call != operations[position].call) {
-        refused("a replay without a first request", &replay);
-    }
+    refused("a replay without a first request", &replay);
 }
 
 /// Whether a page has the animal, and would cover its identifier without it.

@@ -32,8 +32,7 @@ use crate::recorder::{Recorder, proxy};
 /// The document that the service publishes and that responses are checked against.
 pub const DOCUMENT: &str = include_str!("../../openapi/animal-store.yaml");
 
-/// The default time limit of each step of a request and of a write that waits for a lock: longer than either takes
-/// on a busy machine.
+/// The default time limit of each wait. A busy machine does not reach it.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running service with an empty store and one valid key.

@@ -258,7 +258,7 @@ pub(crate) struct Suspended(Vec<String>);
 
 impl Drop for Suspended {
     fn drop(&mut self) {
-        // The process that starts others comes last: after that, those that have ended are gone.
+        // The postmaster last: it reaps processes that have ended, for which `kill` fails then.
         self.0.iter().rev().for_each(|process| send("CONT", process));
     }
 }

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::program::WorkDir;
+use crate::program::{TIMEOUT, WorkDir};
 
 /// Returns the columns of the key with this name in the output of `key list`.
 async fn row(directory: &WorkDir, name: &str) -> Vec<String> {
@@ -330,7 +330,10 @@ async fn list_shows_the_hour_of_the_last_use() {
     service.get(&key, "/v1/pets").await.expect(200);
     service.get(&(key.clone() + "x"), "/v1/pets").await.expect_error(401, "unauthorized");
     // It is stored after the response.
-    while row(&directory, "tests").await[5] == "-" {}
+    let start = std::time::Instant::now();
+    while row(&directory, "tests").await[5] == "-" {
+        assert!(start.elapsed() < TIMEOUT, "the use is not stored");
+    }
     service.stop().await;
     let used = row(&directory, "tests").await[5].parse::<Timestamp>().unwrap().as_second();
     assert!((before..=hour()).contains(&used) && used % 3600 == 0, "{used}");

@@ -10,7 +10,7 @@ use launcher::workspace::in_file;
 
 use crate::process;
 
-/// The time limit of each program: not how long it takes, but when it hangs.
+/// The time limit of each program, which only one that hangs reaches.
 const LIMIT: Duration = Duration::from_secs(3600);
 
 /// Installs the Python packages of `requirements.txt` into a virtual environment, `venv`. Returns whether anything was

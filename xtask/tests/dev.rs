@@ -144,8 +144,8 @@ impl Drop for Developing {
     }
 }
 
-/// Writes a file atomically, as editors do. The new file comes from a directory that is not watched, so that this is one
-/// event: the second of two may come late on a busy machine, together with the next save.
+/// Writes a file atomically, as editors do. The new file comes from a directory that is not watched, so that a save is one
+/// event. Of two, the second could arrive with the next save.
 fn write(root: &Path, file: &str, text: &str) {
     let (path, beside) = (root.join(file), root.join("target/saved"));
     for file in [&path, &beside] {
@@ -155,8 +155,8 @@ fn write(root: &Path, file: &str, text: &str) {
     fs::rename(beside, path).unwrap();
 }
 
-/// Writes a file that is going to be run, in another process: this one may start a third while the file is open for
-/// writing. That would inherit the open file, and running the file would fail with ETXTBSY.
+/// Writes an executable in a child process. If this process wrote it, a program that another thread starts meanwhile would
+/// inherit the open file, and running it would fail with ETXTBSY.
 fn script(root: &Path, file: &str, text: &str) {
     write(root, "script", text);
     let installed = Command::new("install").args(["-D", "script", file]).current_dir(root).status();

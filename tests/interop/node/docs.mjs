@@ -158,7 +158,7 @@ try {
   const tried = `listPets ${list.status} with ${listed.length} animals, createPet ${created.status}, getPet ${one.status}`;
   console.log(`${requested.length} requests, none to another host; no console message; ${tried}`);
 } catch (error) {
-  // Of a page that hangs there is no picture.
+  // A page that hangs cannot be captured.
   await shoot('docs-failed', { fullPage: true }).catch(() => {});
   for (const problem of problems.concat(found, waiting())) console.error(problem);
   throw error;

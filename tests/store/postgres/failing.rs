@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use animal_store::storage::{PetsQuery, PostgresOptions, Store, StoreError, StoreOptions, open};
 use futures::FutureExt as _;
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_postgres::Client;
 
-use super::limited as options;
 use super::load::Load;
+use super::{limited, options};
 use crate::conformance::{add, key, new_pet};
 use crate::messages::Messages;
 use crate::postgres_cluster::Cluster;
@@ -58,7 +57,7 @@ async fn unavailable(store: &dyn Store, name: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restart_loses_and_repeats_no_writes() {
     let Some(cluster) = Cluster::start() else { return };
-    let store = open(&cluster.url("postgres"), &options()).await.unwrap();
+    let store = open(&cluster.url("postgres"), &limited()).await.unwrap();
     let load = Load::start(std::slice::from_ref(&store));
     load.more(1_000).await;
     cluster.stop();
@@ -73,7 +72,7 @@ async fn a_restart_loses_and_repeats_no_writes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crash_loses_and_repeats_no_writes() {
     let Some(cluster) = Cluster::start() else { return };
-    let store = open(&cluster.url("postgres"), &options()).await.unwrap();
+    let store = open(&cluster.url("postgres"), &limited()).await.unwrap();
     let load = Load::start(std::slice::from_ref(&store));
     load.more(1_000).await;
     cluster.kill();
@@ -86,7 +85,7 @@ async fn a_crash_loses_and_repeats_no_writes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reads_succeed_after_the_server_closed_connections() {
     let Some(cluster) = Cluster::start() else { return };
-    let store = open(&cluster.url("postgres"), &options()).await.unwrap();
+    let store = open(&cluster.url("postgres"), &limited()).await.unwrap();
     let pet = add(&*store, "kept").await;
     let client = cluster.client("postgres").await;
     for _ in 0..3 {
@@ -107,7 +106,7 @@ async fn reads_succeed_after_the_server_closed_connections() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_time_out_while_the_server_does_not_respond_and_succeed_afterwards() {
     let Some((_cluster, network, url)) = start().await else { return };
-    let store = open(&url, &options()).await.unwrap();
+    let store = open(&url, &limited()).await.unwrap();
     let pet = add(&*store, "kept").await;
     for _ in 0..8 {
         assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
@@ -130,7 +129,7 @@ async fn calls_time_out_while_the_server_does_not_respond_and_succeed_afterwards
 async fn pages_end_an_outage_in_the_log() {
     let Some(cluster) = Cluster::start() else { return };
     let messages = Messages::default();
-    let options = StoreOptions { log: messages.log(), ..options() };
+    let options = StoreOptions { log: messages.log(), ..limited() };
     let store = open(&cluster.url("postgres"), &options).await.unwrap();
     cluster.stop();
     store.pets(ALL).await.unwrap_err();
@@ -147,7 +146,7 @@ async fn pages_end_an_outage_in_the_log() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_is_not_ready_while_the_server_is_read_only() {
     let Some(cluster) = Cluster::start() else { return };
-    let store = open(&cluster.url("postgres"), &options()).await.unwrap();
+    let store = open(&cluster.url("postgres"), &limited()).await.unwrap();
     let pet = add(&*store, "kept").await;
     store.check_ready().await.unwrap();
     cluster.configure("default_transaction_read_only = on\n").await;
@@ -175,8 +174,8 @@ async fn a_store_is_not_ready_while_the_server_is_read_only() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_is_not_ready_while_the_disk_of_the_server_is_full() {
     let Some(cluster) = Cluster::start() else { return };
-    let postgres = PostgresOptions { writers: 1, ..options().postgres };
-    let store = open(&cluster.url("postgres"), &StoreOptions { postgres, ..options() }).await.unwrap();
+    let postgres = PostgresOptions { writers: 1, ..limited().postgres };
+    let store = open(&cluster.url("postgres"), &StoreOptions { postgres, ..limited() }).await.unwrap();
     let pet = add(&*store, "kept").await;
     store.check_ready().await.unwrap();
     let client = cluster.client("postgres").await;
@@ -219,7 +218,7 @@ async fn connected(store: &dyn Store, client: &Client) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lost_connection_does_not_delay_other_calls() {
     let Some((cluster, network, url)) = start().await else { return };
-    let store = open(&url, &options()).await.unwrap();
+    let store = open(&url, &limited()).await.unwrap();
     let pet = add(&*store, "kept").await;
     let client = cluster.client("postgres").await;
     connected(&*store, &client).await;
@@ -241,7 +240,7 @@ async fn a_lost_connection_does_not_delay_other_calls() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_query_does_not_delay_others_on_its_connection() {
     let Some(cluster) = Cluster::start() else { return };
-    let store = open(&cluster.url("postgres"), &super::options()).await.unwrap();
+    let store = open(&cluster.url("postgres"), &options()).await.unwrap();
     store.add_key(key(1)).await.unwrap();
     let client = cluster.client("postgres").await;
     connected(&*store, &client).await;
@@ -250,12 +249,12 @@ async fn a_slow_query_does_not_delay_others_on_its_connection() {
         let store = store.clone();
         tokio::spawn(async move { store.pet(id).await })
     });
-    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
-    while client.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) < 2
-        && !slow.iter().any(JoinHandle::is_finished)
-    {}
+    let sql = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    let waiting = async { while client.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) < 2 {} };
+    timeout(TIMEOUT, waiting).await.expect("the queries must wait");
     for _ in 0..20 {
-        assert_eq!(store.key_by_hash(&key(1).hash).await.unwrap(), Some(key(1)));
+        let found = timeout(TIMEOUT, store.key_by_hash(&key(1).hash)).await.expect("it must not wait");
+        assert_eq!(found.unwrap(), Some(key(1)));
     }
     client.batch_execute("COMMIT").await.unwrap();
     for slow in slow {
@@ -268,8 +267,8 @@ async fn a_call_shares_a_connection_rather_than_wait_for_a_new_one() {
     let Some((cluster, network, url)) = start().await else { return };
     let url = url.replace("connect_timeout=60", "connect_timeout=600");
     let statement_timeout = Duration::from_secs(600);
-    let postgres = PostgresOptions { readers: 2, writers: 1, statement_timeout, ..options().postgres };
-    let store = open(&url, &StoreOptions { postgres, ..options() }).await.unwrap();
+    let postgres = PostgresOptions { readers: 2, writers: 1, statement_timeout, ..limited().postgres };
+    let store = open(&url, &StoreOptions { postgres, ..limited() }).await.unwrap();
     let pet = add(&*store, "kept").await;
     let read = async || assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
     read().await;
@@ -300,7 +299,7 @@ async fn a_call_shares_a_connection_rather_than_wait_for_a_new_one() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn closing_ends_while_the_server_does_not_respond() {
     let Some((_cluster, network, url)) = start().await else { return };
-    let store = open(&url, &options()).await.unwrap();
+    let store = open(&url, &limited()).await.unwrap();
     add(&*store, "before").await;
     network.is_broken.send_replace(true);
     let adding = (0..1_000).map(|_| store.add_pet(new_pet("x", 1, None)));
@@ -312,7 +311,7 @@ async fn closing_ends_while_the_server_does_not_respond() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn connections_that_stall_after_their_handshake_are_closed_and_others_opened() {
     let Some((cluster, network, url)) = start().await else { return };
-    let store = open(&url, &options()).await.unwrap();
+    let store = open(&url, &limited()).await.unwrap();
     let pet = add(&*store, "kept").await;
     let client = cluster.client("postgres").await;
     connected(&*store, &client).await;

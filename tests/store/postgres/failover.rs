@@ -5,7 +5,7 @@ use std::time::Duration;
 use animal_store::storage::{StoreError, open};
 use futures::FutureExt as _;
 
-use super::limited as options;
+use super::limited;
 use super::load::Load;
 use crate::conformance::{add, new_pet};
 use crate::postgres_cluster::Cluster;
@@ -40,7 +40,7 @@ async fn state(primary: &Cluster, wanted: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failover_loses_no_acknowledged_write() {
     let Some((primary, standby, url)) = pair().await else { return };
-    let store = open(&url, &options()).await.unwrap();
+    let store = open(&url, &limited()).await.unwrap();
     let secret = store.secret();
     let load = Load::start(std::slice::from_ref(&store));
     load.more(1_000).await;
@@ -51,7 +51,7 @@ async fn a_failover_loses_no_acknowledged_write() {
     // Whether a write failed depends on which were in progress, so only the other counts are checked.
     assert!(summary.acknowledged >= 2_000, "{summary:?}");
     store.close().await;
-    let again = open(&url, &options()).await.unwrap();
+    let again = open(&url, &limited()).await.unwrap();
     assert_eq!(again.secret(), secret);
     add(&*again, "after").await;
 }
@@ -59,7 +59,7 @@ async fn a_failover_loses_no_acknowledged_write() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn readiness_follows_the_primary() {
     let Some((primary, standby, url)) = pair().await else { return };
-    let store = open(&url, &options()).await.unwrap();
+    let store = open(&url, &limited()).await.unwrap();
     store.check_ready().await.unwrap();
     primary.kill();
     let not_ready = async { while store.check_ready().await.is_ok() {} };
@@ -74,7 +74,7 @@ async fn readiness_follows_the_primary() {
 async fn a_standby_is_rejected() {
     let Some((_primary, standby, _)) = pair().await else { return };
     let url = standby.url("postgres").replace("postgres@", "postgres:secret@");
-    let line = open(&url, &options()).await.err().unwrap().to_string();
+    let line = open(&url, &limited()).await.err().unwrap().to_string();
     assert!(line.contains("is read-only; name the primary in the URL too"), "{line}");
     assert!(!line.contains("secret"), "{line}");
 }
@@ -85,7 +85,7 @@ async fn a_commit_that_did_not_reach_the_standby_is_not_acknowledged() {
     // The store must get the warning nevertheless.
     let hide = "ALTER DATABASE postgres SET client_min_messages = 'error'";
     primary.client("postgres").await.batch_execute(hide).await.unwrap();
-    let store = open(&url, &options()).await.unwrap();
+    let store = open(&url, &limited()).await.unwrap();
     add(&*store, "replicated").await;
     standby.stop();
     state(&primary, "").await;

@@ -49,7 +49,8 @@ pub(crate) async fn read(store: &dyn Store, query: PetsQuery) -> PetsFound {
         loop {
             match store.pets(query).await {
                 Ok(page) => return page,
-                Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+                Err(StoreError::Unavailable(_)) => tokio::time::sleep(Duration::from_millis(20)).await,
+                Err(broken) => panic!("{broken:?}"),
             }
         }
     };

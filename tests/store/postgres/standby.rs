@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use animal_store::storage::{PetsQuery, PostgresOptions, Store, StoreError, StoreOptions, open};
 
-use super::limited as options;
+use super::limited;
 use super::load::read;
 use crate::conformance::{add, key, new_pet};
 use crate::metrics::Page;
@@ -48,7 +48,7 @@ async fn opened(url: &str, options: &StoreOptions) -> Arc<dyn Store> {
 
 /// With one connection for reading, a store does not forget what a page of the primary has shown.
 fn with_one_reader() -> StoreOptions {
-    StoreOptions { postgres: PostgresOptions { readers: 1, ..options().postgres }, ..options() }
+    StoreOptions { postgres: PostgresOptions { readers: 1, ..limited().postgres }, ..limited() }
 }
 
 fn first_page(limit: u32) -> PetsQuery {
@@ -124,7 +124,7 @@ async fn a_page_of_a_standby_does_not_skip_what_may_be_added() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_old_primary_that_comes_back_is_not_used() {
     let Some((primary, standby, url)) = pair().await else { return };
-    let store = opened(&url, &options()).await;
+    let store = opened(&url, &limited()).await;
     add(&*store, "before").await;
     primary.kill();
     standby.promote();
@@ -132,7 +132,7 @@ async fn an_old_primary_that_comes_back_is_not_used() {
     // It accepts writes, but waits for its standby before it acknowledges them.
     primary.start_server();
     let found = read(&*store, first_page(10)).await.pets;
-    let late = opened(&url, &options()).await;
+    let late = opened(&url, &limited()).await;
     for store in [&store, &late] {
         until(async || store.pets(first_page(10)).await.is_ok_and(|page| page.pets == found)).await;
     }

@@ -9,8 +9,8 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// Copies a file that is going to be run, in another process: this one may start a third while the copy is open for
-/// writing. That would inherit the open file, and running the copy would fail with ETXTBSY.
+/// Copies an executable in a child process. If this process wrote the copy, a program that another thread starts meanwhile
+/// would inherit the open file, and running the copy would fail with ETXTBSY.
 fn install(from: impl AsRef<OsStr>, to: &Path) {
     assert!(Command::new("install").arg(from).arg(to).status().unwrap().success());
 }

@@ -51,11 +51,11 @@ pub(super) fn run_all(context: &Context) -> Result<String, String> {
     Ok(format!("{version}: {} KB, the same twice", content.len() / 1024))
 }
 
-/// Copies a Debian with [`PACKAGES`] alone from the one that runs into a directory.
+/// Copies the installed files of [`PACKAGES`] into a directory.
 fn debian(context: &Context, root: &Path) -> Result<(), String> {
     empty_directory(root)?;
     let copy = format!(
-        "dpkg --listfiles {PACKAGES} | tar --create --dereference --no-recursion --files-from=- | tar --extract"
+        "files=$(dpkg --listfiles {PACKAGES}) && echo \"$files\" | tar -ch --no-recursion --files-from=- | tar -x"
     );
     context.run("dist-packages", Command::new("sh").args(["-c", &copy]).current_dir(root)).map(drop)
 }

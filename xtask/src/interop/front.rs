@@ -23,7 +23,7 @@ use tokio::runtime::{Builder, Runtime};
 use ureq::Agent;
 
 /// Longer than any request of a client takes.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(360);
 /// What the second addition gets.
 const UNAVAILABLE: &[u8] = br#"{"code": "unavailable", "message": "try again", "status": 503}"#;
 /// The headers of one connection, which are not forwarded.

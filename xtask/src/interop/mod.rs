@@ -33,7 +33,7 @@ use crate::process::Running;
 use crate::workspace::{SPEC, copy, empty_directory};
 use crate::{packages, process};
 
-/// The time limit of each program: not how long it takes, but when it hangs.
+/// The time limit of each program, which only one that hangs reaches.
 const LIMIT: Duration = Duration::from_secs(3600);
 /// How many parts run at the same time. Many wait for another process, or use one processor.
 const AT_ONCE: usize = 3;

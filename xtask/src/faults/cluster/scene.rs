@@ -21,7 +21,7 @@ use super::{CLUSTER, NODES, REPLICAS};
 const POLL: Duration = Duration::from_millis(50);
 /// How long a node may take to respond.
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// How long a replica may take to start, or a statement that prepares a node.
+/// How long a replica may take to start, or a node to execute a statement.
 const START: Duration = Duration::from_secs(120);
 
 /// When nodes became primaries, in the order of time.
@@ -138,7 +138,7 @@ impl<'a> Scene<'a> {
     /// Ends the clients. Returns all animals that are stored.
     pub(super) fn end(&self) -> Result<Vec<Animal>, String> {
         self.clients.end()?;
-        // A list may lack what was added later than this.
+        // A list may lack animals that were acknowledged less than this ago.
         sleep(FRESH);
         self.nodes.wait("a complete list", || self.replicas.iter().find_map(all))
     }
