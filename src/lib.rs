@@ -12,7 +12,6 @@
 //! - [`operations`]: one file for each `operationId`.
 //! - [`http`]: one request's way in, and its response's way out.
 //! - [`service`]: what operations can reach. No HTTP from here on.
-//! - `brute_force`: the limit of failed authentications for each client address.
 //! - [`rate_limit`]: the rate limit of each API key.
 //! - [`cursor`]: the signed cursors of pages.
 //! - [`keys`]: the API keys.
@@ -25,7 +24,6 @@
 /// The version of the program. The API has one of its own, [`document::Document::version`].
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-mod brute_force;
 pub mod config;
 pub mod cursor;
 pub mod document;

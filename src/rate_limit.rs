@@ -39,7 +39,7 @@ pub(crate) struct RateLimiter {
 
 /// The clock of the tokio runtime, which tests can pause and advance.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TokioClock;
+struct TokioClock;
 
 impl Clock for TokioClock {
     type Instant = Instant;
@@ -69,6 +69,6 @@ impl RateLimiter {
 }
 
 /// Returns a duration in whole seconds, rounded up, at least 1.
-pub(crate) fn whole_seconds(wait: Duration) -> u64 {
+fn whole_seconds(wait: Duration) -> u64 {
     (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
 }

@@ -1,10 +1,8 @@
-//! What operations can reach: the store, the cursors, the rate limiters and the metrics.
+//! What operations can reach: the store, the cursors, the rate limiter and the metrics.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::brute_force::FailureLimiter;
 use crate::cursor::Cursors;
 use crate::rate_limit::{RateLimit, RateLimiter};
 use crate::storage::Store;
@@ -18,8 +16,6 @@ pub struct Service {
     pub(crate) cursors: Cursors,
     /// `None` without a rate limit.
     pub(crate) rate_limiter: Option<RateLimiter>,
-    /// `None` without a limit of failed authentications.
-    pub(crate) failure_limiter: Option<FailureLimiter>,
     /// The maximum duration of a request.
     pub(crate) request_timeout: Duration,
     /// What operators can count.
@@ -31,13 +27,11 @@ impl Service {
     pub(crate) fn new(
         store: Arc<dyn Store>,
         rate_limit: Option<RateLimit>,
-        authentication_failures: u32,
         request_timeout: Duration,
         metrics: Arc<Metrics>,
     ) -> Self {
         let cursors = Cursors::new(&store.secret(), store.is_replicated());
         let rate_limiter = rate_limit.and_then(RateLimiter::new);
-        let failure_limiter = NonZeroU32::new(authentication_failures).map(FailureLimiter::new);
-        Self { store, cursors, rate_limiter, failure_limiter, request_timeout, metrics }
+        Self { store, cursors, rate_limiter, request_timeout, metrics }
     }
 }

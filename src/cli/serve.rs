@@ -11,7 +11,6 @@ use std::time::Duration;
 use animal_store::VERSION;
 use animal_store::config::{Config, Flags, ListenAddress, Loaded};
 use animal_store::document::DOCUMENT;
-use animal_store::http::client_address::TrustedProxies;
 use animal_store::server::tls::TlsFiles;
 use animal_store::server::{Listeners, Server, ServerOptions, StartError, descriptors};
 use animal_store::storage::{self, StoreOptions};
@@ -138,12 +137,7 @@ async fn serve(
         tls: config.tls.clone(),
         connections: config.connections,
         request_timeout: config.request_timeout,
-        trusted_proxies: TrustedProxies {
-            networks: config.trusted_proxies.clone(),
-            header: config.client_address_header,
-        },
         rate_limit: config.rate_limit,
-        authentication_failures: config.authentication_failures,
         shutdown_delay: config.shutdown_delay,
         log_one_in: config.log.one_in,
         metrics,

@@ -16,8 +16,6 @@ pub(super) fn expected(key: &str) -> &'static str {
         "shutdown_grace" => "a duration such as \"8s\"",
         "lock_timeout" => "a duration such as \"2s\"",
         "write_queue" => "a number from 1 to 1000000, such as 4096",
-        "trusted_proxies" => "a list of networks such as [\"10.0.0.0/8\", \"2001:db8::/32\"]",
-        "client_address_header" => "\"X-Forwarded-For\" or \"Forwarded\"",
         "postgres" => "a table such as `[postgres]` with `readers = 8`",
         "postgres.readers" => "a number from 1 to 100, such as 8",
         "postgres.writers" => "a number from 1 to 100, such as 4",
@@ -27,7 +25,6 @@ pub(super) fn expected(key: &str) -> &'static str {
         "log.level" => "\"error\", \"warning\", \"info\", \"debug\" or \"trace\"",
         "log.format" => "\"text\" or \"json\"",
         "log.one_in" => "a number such as 1 for every response, 100 for one in a hundred, 0 for none",
-        "authentication_failures" => "a number such as 100, or 0 for no limit",
         "connections" => "a table such as `[connections]` with `max = 10000`",
         "connections.max" => "a number from 1, such as 10000",
         "connections.memory_mib" => {

@@ -9,10 +9,8 @@ use std::time::Duration;
 use clap::Args;
 use figment::providers::{Env, Format, Serialized, Toml};
 use figment::{Figment, Metadata};
-use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
-use crate::http::client_address::AddressHeader;
 use crate::rate_limit::RateLimit;
 use crate::server::ConnectionLimits;
 use crate::server::tls::TlsFiles;
@@ -25,7 +23,6 @@ mod expected;
 mod kubernetes;
 mod limited_file;
 mod listen_address;
-mod networks;
 mod permissions;
 mod source;
 pub mod terminal;
@@ -70,17 +67,10 @@ pub struct Config {
     pub lock_timeout: Duration,
     /// The maximum number of waiting writes. The next one returns 503.
     pub write_queue: usize,
-    /// The networks of the proxies whose `client_address_header` is believed.
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "networks::deserialize")]
-    pub trusted_proxies: Vec<IpNet>,
-    /// The header in which these proxies report the addresses of their clients.
-    pub client_address_header: AddressHeader,
     /// The connections to a PostgreSQL database.
     pub postgres: PostgresOptions,
     /// The log on standard error.
     pub log: Log,
-    /// The maximum number of failed authentications of a client address in a minute; 0 for no limit.
-    pub authentication_failures: u32,
     /// The limits of connections to the public listener.
     pub connections: ConnectionLimits,
     /// The rate limit of each API key; `None` for no limit.
@@ -102,12 +92,9 @@ impl Default for Config {
             shutdown_grace: Duration::from_secs(8),
             lock_timeout: Duration::from_secs(2),
             write_queue: 4096,
-            trusted_proxies: Vec::new(),
-            client_address_header: AddressHeader::default(),
             postgres: PostgresOptions::default(),
             log: Log::default(),
             rate_limit: None,
-            authentication_failures: 100,
             connections: ConnectionLimits::default(),
             ops_bind: None,
             ops_hosts: Vec::new(),

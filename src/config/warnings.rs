@@ -2,7 +2,7 @@
 
 use super::permissions::readable_by_others;
 use super::source::Source;
-use super::{Loaded, RENAMED, networks};
+use super::{Loaded, RENAMED};
 use crate::storage::{DatabaseKind, has_password};
 
 impl Loaded {
@@ -14,13 +14,6 @@ impl Loaded {
             warnings.push(format!(
                 "ignored environment variables that Kubernetes injects for a Service: {}",
                 self.injected.join(", ")
-            ));
-        }
-        if networks::cover_everything(&config.trusted_proxies) {
-            warnings.push(format!(
-                "{}: the networks contain every address, so each client can pretend to have another one, in the log and \
-                 to guess API keys; expected those of the proxies alone",
-                self.source("trusted_proxies")
             ));
         }
         let (new, old) = RENAMED;

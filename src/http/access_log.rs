@@ -2,8 +2,8 @@
 //!
 //! A record has the path without the query, and without segments that may be an API key ([`safe_path`]). The
 //! fields have the names of OpenTelemetry's semantic conventions: an error code is `error.type`, and the
-//! identifier of the API key is `enduser.id`. Behind a trusted proxy, the client address is the one that the
-//! proxy reports (`client_address.rs`).
+//! identifier of the API key is `enduser.id`. The last address in `X-Forwarded-For` is logged as the text that it is: a
+//! client that reaches the service without a proxy can send any.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -26,6 +26,9 @@ const CLIENT_CLOSED_REQUEST: u16 = 499;
 /// The length of a UUID. API keys are longer, in any percent-encoding.
 const MAX_SEGMENT: usize = 36;
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+/// The maximum number of characters of an address in the log. IPv6 with brackets and a port has 47.
+const MAX_ADDRESS: usize = 64;
 /// The maximum length of a path in the log.
 const MAX_PATH: usize = 256;
 
@@ -41,7 +44,7 @@ pub struct AccessLog {
 /// A response, and the request that it belongs to.
 pub(super) struct LoggedResponse<'a> {
     pub(super) request: Arc<Request<()>>,
-    pub(super) client: IpAddr,
+    pub(super) peer: IpAddr,
     pub(super) request_id: Uuid,
     /// The path template of the operation, if there is one.
     pub(super) route: Option<&'a str>,
@@ -55,9 +58,9 @@ pub(super) struct LoggedResponse<'a> {
 
 impl LoggedResponse<'_> {
     /// Records a request that has no response yet.
-    pub(super) fn new(request: Arc<Request<()>>, client: IpAddr) -> Self {
+    pub(super) fn new(request: Arc<Request<()>>, peer: IpAddr) -> Self {
         Self {
-            client,
+            peer: peer.to_canonical(),
             request_id: Uuid::new_v4(),
             request,
             route: None,
@@ -105,7 +108,10 @@ impl KV for LoggedResponse<'_> {
         if let Some(cause) = &self.cause {
             serializer.emit_str("animal_store.cause".into(), cause)?;
         }
-        serializer.emit_arguments("client.address".into(), &format_args!("{}", self.client))?;
+        serializer.emit_arguments("network.peer.address".into(), &format_args!("{}", self.peer))?;
+        if let Some(address) = forwarded_for(self.request.headers()) {
+            serializer.emit_str("http.request.header.x-forwarded-for".into(), &address)?;
+        }
         if let Some(key) = &self.key {
             serializer.emit_str("enduser.id".into(), key.as_str())?;
         }
@@ -146,6 +152,15 @@ fn safe_path(path: &str) -> Cow<'_, str> {
     safe.into()
 }
 
+/// Returns the last address in `X-Forwarded-For`, which the nearest proxy appended, without control characters.
+fn forwarded_for(headers: &HeaderMap) -> Option<String> {
+    let last = headers.get_all(X_FORWARDED_FOR).iter().next_back()?;
+    let last = String::from_utf8_lossy(last.as_bytes());
+    let address = last.rsplit(',').next()?.trim().chars().filter(|it| !it.is_control());
+    let address: String = address.take(MAX_ADDRESS).collect();
+    Some(if address.contains("ask_") { "[redacted]".to_owned() } else { address })
+}
+
 /// Returns the trace identifier, the span identifier and the flags in a valid `traceparent` header (W3C Trace Context,
 /// section 3.2): `00-<32 hex>-<16 hex>-<2 hex>`, neither identifier all zeros.
 fn trace_context(headers: &HeaderMap) -> Option<[&str; 3]> {
@@ -162,6 +177,8 @@ fn trace_context(headers: &HeaderMap) -> Option<[&str; 3]> {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
 
     #[test]
@@ -179,6 +196,31 @@ mod tests {
         assert!(kept(&format!("{good}-extra")).is_none());
         assert!(kept("ask_secret").is_none());
         assert!(kept("").is_none());
+    }
+
+    #[test]
+    fn the_last_forwarded_address_is_short_text() {
+        let logged = |values: &[&[u8]]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append("x-forwarded-for", HeaderValue::from_bytes(value).unwrap());
+            }
+            forwarded_for(&headers)
+        };
+        assert_eq!(logged(&[]), None);
+        let long = "a".repeat(1_000);
+        for (values, expected) in [
+            (&[&b"192.0.2.66, 198.51.100.7"[..]][..], "198.51.100.7"),
+            (&[b"192.0.2.66", b"192.0.2.66, [2001:db8::7]:4711 "], "[2001:db8::7]:4711"),
+            (&[b"unknown"], "unknown"),
+            (&["198.51\t.100\u{85}.7".as_bytes()], "198.51.100.7"),
+            (&[b"\xff"], "\u{fffd}"),
+            (&[b""], ""),
+            (&[long.as_bytes()], &long[..MAX_ADDRESS]),
+            (&[b"ask_secret"], "[redacted]"),
+        ] {
+            assert_eq!(logged(values).as_deref(), Some(expected));
+        }
     }
 
     #[test]

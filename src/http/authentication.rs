@@ -1,7 +1,5 @@
 //! Authentication with a bearer token (RFC 6750).
 
-use std::net::IpAddr;
-
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use jiff::Timestamp;
@@ -17,38 +15,21 @@ pub const SCHEME_TYPE: &str = "http";
 /// The HTTP authentication scheme, compared without case.
 pub const SCHEME: &str = "bearer";
 
-/// Returns the identifier of the API key in the headers of a request from `client`.
+/// Returns the identifier of the API key in the headers of a request. Each failure is counted.
 ///
 /// # Errors
-/// [`ApiError::MissingKey`], [`ApiError::InvalidKey`], [`ApiError::TooManyFailures`], or the error of the store.
-pub(super) async fn authenticate(
-    service: &Service,
-    client: IpAddr,
-    headers: &HeaderMap,
-) -> Result<KeyId, ApiError> {
-    let counted = |error| {
+/// [`ApiError::MissingKey`], [`ApiError::InvalidKey`], or the error of the store.
+pub(super) async fn authenticate(service: &Service, headers: &HeaderMap) -> Result<KeyId, ApiError> {
+    let failed = |error| {
         let is_missing = matches!(error, ApiError::MissingKey);
         service.metrics.authentication_failed(if is_missing { "missing" } else { "invalid" });
         error
     };
-    let token = bearer_token(headers).map_err(counted)?;
-    let hash = keys::hash(token);
-    if let Some(limiter) = &service.failure_limiter {
-        limiter.check(client, hash.as_ref()).map_err(ApiError::TooManyFailures)?;
-    }
-    if let Some(hash) = &hash {
-        let key = keys::authenticate(&*service.store, hash, Timestamp::now()).await;
-        if let Some(key) = key.map_err(ApiError::Authentication)? {
-            if let Some(limiter) = &service.failure_limiter {
-                limiter.succeeded(hash);
-            }
-            return Ok(key);
-        }
-    }
-    if let Some(limiter) = &service.failure_limiter {
-        limiter.failed(client, hash.as_ref()).map_err(ApiError::TooManyFailures)?;
-    }
-    Err(counted(ApiError::InvalidKey))
+    let token = bearer_token(headers).map_err(failed)?;
+    // A malformed key is not looked up.
+    let hash = keys::hash(token).ok_or_else(|| failed(ApiError::InvalidKey))?;
+    let key = keys::authenticate(&*service.store, &hash, Timestamp::now()).await;
+    key.map_err(ApiError::Authentication)?.ok_or_else(|| failed(ApiError::InvalidKey))
 }
 
 /// Returns the bearer token of the `Authorization` header (RFC 6750, section 2.1). Two such headers are

@@ -81,8 +81,6 @@ pub enum ApiError {
     UnsupportedMediaType,
     #[error("this API key exceeded its rate limit; try again in {} seconds", .0.retry_after)]
     RateLimited(RateLimitExceeded),
-    #[error("this client address sent too many invalid API keys; try again in {} seconds", .0.retry_after)]
-    TooManyFailures(RateLimitExceeded),
     #[error("authentication: {0}")]
     Authentication(StoreError),
     #[error("the request reached its time limit")]
@@ -106,7 +104,7 @@ impl HttpResponseError for ApiError {
             Self::RequestTimeout => ErrorCode::RequestTimeout,
             Self::BodyTooLarge => ErrorCode::BodyTooLarge,
             Self::UnsupportedMediaType => ErrorCode::UnsupportedMediaType,
-            Self::RateLimited(_) | Self::TooManyFailures(_) => ErrorCode::RateLimited,
+            Self::RateLimited(_) => ErrorCode::RateLimited,
             Self::Authentication(error) => error.code(),
             Self::TimeLimit => ErrorCode::Unavailable,
             Self::Panic | Self::Response(_) => ErrorCode::Internal,
@@ -124,18 +122,17 @@ impl HttpResponseError for ApiError {
             // The end of the request is uncertain.
             Self::TransferEncoding => constant(header::CONNECTION, "close"),
             Self::MethodNotAllowed { allow } => text(header::ALLOW, allow).into_iter().collect(),
-            Self::RateLimited(exceeded) => rate_limit("key", exceeded),
-            Self::TooManyFailures(exceeded) => rate_limit("address", exceeded),
+            Self::RateLimited(exceeded) => rate_limit(exceeded),
             _ => Vec::new(),
         }
     }
 }
 
 /// Returns the headers of an exceeded rate limit (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4).
-fn rate_limit(name: &str, exceeded: &RateLimitExceeded) -> Vec<(HeaderName, HeaderValue)> {
+fn rate_limit(exceeded: &RateLimitExceeded) -> Vec<(HeaderName, HeaderValue)> {
     let RateLimitExceeded { limit, retry_after } = exceeded;
-    let policy = format!("\"{name}\";q={};w={}", limit.requests, limit.period.as_secs());
-    let state = format!("\"{name}\";r=0;t={retry_after}");
+    let policy = format!("\"key\";q={};w={}", limit.requests, limit.period.as_secs());
+    let state = format!("\"key\";r=0;t={retry_after}");
     let policy = text(HeaderName::from_static("ratelimit-policy"), &policy);
     let state = text(HeaderName::from_static("ratelimit"), &state);
     let retry = (header::RETRY_AFTER, HeaderValue::from(*retry_after));

@@ -6,7 +6,6 @@
 
 pub mod access_log;
 pub mod authentication;
-pub mod client_address;
 pub mod dropshot;
 pub mod endpoint;
 pub mod error;

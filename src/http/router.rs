@@ -24,7 +24,6 @@ use uuid::Uuid;
 use super::BASE_PATH;
 use super::access_log::{AccessLog, LoggedResponse};
 use super::authentication::authenticate;
-use super::client_address::{ClientAddresses, TrustedProxies};
 use super::endpoint::{ApiDescription, Handler};
 use super::error::{ApiError, ErrorResponse};
 use super::malformed::malformed;
@@ -41,7 +40,6 @@ pub struct Router {
     paths: matchit::Router<Vec<Operation>>,
     published: Published,
     access_log: AccessLog,
-    client_addresses: ClientAddresses,
     service: Arc<Service>,
 }
 
@@ -90,7 +88,7 @@ pub fn headers(deprecated: bool) -> &'static [&'static str] {
 
 impl Router {
     /// Creates the router of the operations in `api`. Their dates of deprecation are in `document`. `scheme` is that of
-    /// the listener. The proxies report the addresses of their clients.
+    /// the listener.
     ///
     /// # Errors
     /// [`RouterError`].
@@ -99,7 +97,6 @@ impl Router {
         document: &Document,
         scheme: &Scheme,
         access_log: AccessLog,
-        proxies: TrustedProxies,
         service: Service,
         log: &Logger,
     ) -> Result<Self, RouterError> {
@@ -130,15 +127,13 @@ impl Router {
             paths.insert(path, operations)?;
         }
         let published = Published::new(document, scheme);
-        let client_addresses = ClientAddresses::new(proxies, log.clone());
-        Ok(Self { paths, published, access_log, client_addresses, service: Arc::new(service) })
+        Ok(Self { paths, published, access_log, service: Arc::new(service) })
     }
 
     /// Returns the response to a request, and logs it.
     pub(crate) async fn respond(&self, request: Request<Body>, peer: IpAddr) -> Responded {
         let (head, body) = request.into_parts();
-        let client = self.client_addresses.of(peer, &head.headers);
-        let logged = LoggedResponse::new(Arc::new(Request::from_parts(head, ())), client);
+        let logged = LoggedResponse::new(Arc::new(Request::from_parts(head, ())), peer);
         let mut exchange = Exchange { router: self, start: Instant::now(), operation: None, logged };
         // The panic hook logs the message of a panic where it happens.
         let result = AssertUnwindSafe(self.dispatch(body, &mut exchange)).catch_unwind().await;
@@ -189,7 +184,7 @@ impl Router {
         let operation = operation.ok_or_else(|| method_not_allowed(found.value))?;
         (exchange.operation, exchange.logged.route) = (Some(operation), Some(&*operation.endpoint.route));
         let deadline = exchange.start + self.service.request_timeout;
-        let authenticated = authenticate(&self.service, exchange.logged.client, request.headers());
+        let authenticated = authenticate(&self.service, request.headers());
         let authenticated = by(deadline, pin!(authenticated)).await;
         let client = authenticated.ok_or(ApiError::TimeLimit)??;
         exchange.logged.key = Some(client.clone());

@@ -90,16 +90,9 @@ impl Server {
             api_version: document.version,
         };
         let access_log = AccessLog::new(log.clone(), options.log_one_in);
-        let service = Service::new(
-            store.clone(),
-            options.rate_limit,
-            options.authentication_failures,
-            options.request_timeout,
-            metrics,
-        );
-        let proxies = options.trusted_proxies.clone();
+        let service = Service::new(store.clone(), options.rate_limit, options.request_timeout, metrics);
         let scheme = if options.tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
-        let router = Router::new(operations::api()?, document, &scheme, access_log, proxies, service, log)?;
+        let router = Router::new(operations::api()?, document, &scheme, access_log, service, log)?;
         let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
         let tls = tls.map(|certificate| certificate.report(&options.metrics));
         let serving = Arc::new(Serving::new(router, connections, tls));

@@ -8,7 +8,6 @@ use std::time::Duration;
 use super::limits::ConnectionLimits;
 use super::listener::bind;
 use super::tls::{TlsError, TlsFiles};
-use crate::http::client_address::TrustedProxies;
 use crate::http::dropshot::ApiDescriptionRegisterError;
 use crate::http::router::RouterError;
 use crate::rate_limit::RateLimit;
@@ -29,12 +28,8 @@ pub struct ServerOptions {
     pub connections: ConnectionLimits,
     /// The maximum duration of a request: authentication, reading the input, the operation.
     pub request_timeout: Duration,
-    /// The proxies that report the addresses of their clients.
-    pub trusted_proxies: TrustedProxies,
     /// The rate limit of each API key; without it there is none.
     pub rate_limit: Option<RateLimit>,
-    /// The maximum number of failed authentications of a client address in a minute; 0 for no limit.
-    pub authentication_failures: u32,
     /// How long the server accepts connections after it began to shut down.
     pub shutdown_delay: Duration,
     /// Logs one in this many responses that are not server errors; 0 logs none of them.
@@ -44,7 +39,7 @@ pub struct ServerOptions {
 }
 
 impl Default for ServerOptions {
-    /// A free port of 127.0.0.1, ten seconds for a request, no rate limits, every response logged.
+    /// A free port of 127.0.0.1, ten seconds for a request, no rate limit, every response logged.
     fn default() -> Self {
         Self {
             bind: SocketAddr::from(([127, 0, 0, 1], 0)),
@@ -53,9 +48,7 @@ impl Default for ServerOptions {
             ops_hosts: Vec::new(),
             connections: ConnectionLimits::default(),
             request_timeout: Duration::from_secs(10),
-            trusted_proxies: TrustedProxies::default(),
             rate_limit: None,
-            authentication_failures: 0,
             shutdown_delay: Duration::ZERO,
             log_one_in: 1,
             metrics: Arc::default(),

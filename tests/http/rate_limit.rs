@@ -1,14 +1,9 @@
-//! The rate limit per key, and the limit of failed authentications per client address, where they are configured.
+//! The rate limit per key, where it is configured.
 
 use std::time::Duration;
 
-use animal_store::keys::NewKey;
-use jiff::{SignedDuration, Timestamp};
-use reqwest::Method;
-
 use crate::clock::Clock;
-use crate::failing_store::{Fault, Step};
-use crate::service::{RequestExt, Service};
+use crate::service::Service;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -102,47 +97,4 @@ async fn without_configuration_there_is_no_limit() {
     for _ in 0..200 {
         service.get("/v1/pets").await.expect(200);
     }
-}
-
-/// Returns a well-formed key that does not exist.
-fn unknown_key() -> String {
-    NewKey::generate("unknown", None, Timestamp::now(), None).secret
-}
-
-#[tokio::test]
-async fn guessing_keys_is_limited() {
-    let _clock = Clock::stopped();
-    let service = Service::setup().authentication_failures(2).start().await;
-    service.get("/v1/pets").await.expect(200);
-    for key in [&*unknown_key(), "ask_malformed"] {
-        service.get_with(key, "/v1/pets").await.expect_error(401, "unauthorized");
-    }
-    let response = service.get_with(&unknown_key(), "/v1/pets").await;
-    response.expect_error(429, "rate_limited");
-    let wait = response.header("retry-after").unwrap();
-    assert!((1..=30).contains(&wait.parse::<u64>().unwrap()), "{wait}");
-    assert_eq!(response.header("ratelimit-policy"), Some("\"address\";q=2;w=60"));
-    assert_eq!(response.header("ratelimit"), Some(&*format!("\"address\";r=0;t={wait}")));
-    // A malformed key is not looked up.
-    service.store.fail(Step::KeyByHash, Fault::Broken);
-    service.get_with("ask_malformed", "/v1/pets").await.expect_error(429, "rate_limited");
-    service.store.recover();
-    // A key that was valid before works from the same address, and a request without a key is no guess.
-    service.get("/v1/pets").await.expect(200);
-    service.anonymous(Method::GET, "/v1/pets").response().await.expect_error(401, "unauthorized");
-}
-
-#[tokio::test]
-async fn a_key_that_was_never_used_works_while_its_address_guesses_keys() {
-    let service = Service::setup().authentication_failures(2).start().await;
-    for _ in 0..300 {
-        service.get_with(&unknown_key(), "/v1/pets").await;
-    }
-    let unused = service.new_key("unused", None).await.secret;
-    let expired = service.new_key("expired", Some(SignedDuration::ZERO)).await.secret;
-    service.get_with(&unused, "/v1/pets").await.expect(200);
-    // Guesses do not extend the time for which the address is limited.
-    let response = service.get_with(&expired, "/v1/pets").await;
-    response.expect_error(429, "rate_limited");
-    assert!(response.header("retry-after").unwrap().parse::<u64>().unwrap() <= 30);
 }

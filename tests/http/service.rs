@@ -72,12 +72,6 @@ impl Setup {
         self
     }
 
-    /// Sets the number of failed authentications per client address and minute.
-    pub fn authentication_failures(mut self, failures: u32) -> Self {
-        self.options.authentication_failures = failures;
-        self
-    }
-
     /// Sets the length of the write queue and the time limit for a lock.
     pub fn writes(mut self, queue: usize, lock_timeout: Duration) -> Self {
         self.store.write_queue = queue;

@@ -39,8 +39,12 @@ async fn fail(directory: &WorkDir, service: &Program, key: &str) {
 
 /// Makes five requests that are answered 200, 404, 401, 404 and 503, and returns the identifier of the first.
 async fn five(directory: &WorkDir, service: &Program, key: &str) -> String {
-    let get =
-        service.request(Method::GET, key, "/v1/pets?limit=7").header("traceparent", TRACE).response().await;
+    let get = service
+        .request(Method::GET, key, "/v1/pets?limit=7")
+        .header("traceparent", TRACE)
+        .header("x-forwarded-for", "192.0.2.66, 198.51.100.7")
+        .response()
+        .await;
     service.get(key, "/v1/pets/1").await.expect_error(404, "not_found");
     service.get("nonsense", "/v1/pets").await.expect_error(401, "unauthorized");
     service.get(key, "/v1/nothing").await.expect_error(404, "not_found");
@@ -73,7 +77,7 @@ async fn each_response_has_one_record_with_the_names_of_opentelemetry() {
     let record = |level: &str, method: &str, path: &str, status: u16| {
         json!({
             "severity_text": level, "body": "response", "http.request.method": method, "url.path": path,
-            "http.response.status_code": status, "client.address": "127.0.0.1", "first": status == 200,
+            "http.response.status_code": status, "network.peer.address": "127.0.0.1", "first": status == 200,
         })
     };
     let with = |mut record: Value, fields: Value| {
@@ -86,6 +90,7 @@ async fn each_response_has_one_record_with_the_names_of_opentelemetry() {
             json!({
                 "http.route": "/v1/pets", "enduser.id": id, "trace_id": "0af7651916cd43dd8448eb211c80319c",
                 "span_id": "b7ad6b7169203331", "trace_flags": "01",
+                "http.request.header.x-forwarded-for": ["198.51.100.7"],
             }),
         ),
         with(
@@ -131,16 +136,16 @@ async fn the_text_format_is_one_short_line_without_absent_fields() {
     };
     let expected = [
         format!(
-            "INFO GET /v1/pets 200 TIME client=127.0.0.1 key={id} request=first \
+            "INFO GET /v1/pets 200 TIME peer=127.0.0.1 forwarded=198.51.100.7 key={id} request=first \
              trace=0af7651916cd43dd8448eb211c80319c"
         ),
-        format!("INFO GET /v1/pets/1 404 TIME code=not_found client=127.0.0.1 key={id} request=other"),
-        "INFO GET /v1/pets 401 TIME code=unauthorized client=127.0.0.1 request=other".to_owned(),
-        "INFO GET /v1/nothing 404 TIME code=not_found client=127.0.0.1 request=other".to_owned(),
+        format!("INFO GET /v1/pets/1 404 TIME code=not_found peer=127.0.0.1 key={id} request=other"),
+        "INFO GET /v1/pets 401 TIME code=unauthorized peer=127.0.0.1 request=other".to_owned(),
+        "INFO GET /v1/nothing 404 TIME code=not_found peer=127.0.0.1 request=other".to_owned(),
         format!(
             "ERROR POST /v1/pets 503 TIME code=unavailable \
              cause=\"the store is unavailable: another process or session holds its lock\" \
-             client=127.0.0.1 key={id} request=other"
+             peer=127.0.0.1 key={id} request=other"
         ),
     ];
     assert_eq!(log.lines().filter_map(shown).collect::<Vec<_>>(), expected, "{log}");

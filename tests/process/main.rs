@@ -24,7 +24,6 @@ mod ops;
 mod outage;
 mod outage_log;
 mod postgres_startup_errors;
-mod proxies;
 mod replicas;
 mod restart;
 mod restore;

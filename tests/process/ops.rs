@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use animal_store::keys::NewKey;
+use jiff::Timestamp;
 use reqwest::Method;
 use rustix::process::Signal;
 use serde_json::json;
@@ -118,16 +120,22 @@ async fn requests_are_counted_by_method_route_and_status() {
 }
 
 #[tokio::test]
-async fn authentication_failures_are_counted_by_reason() {
+async fn each_failed_authentication_is_counted_by_reason_and_none_is_limited() {
     let directory = WorkDir::new();
+    let key = directory.key().await;
+    let unknown = NewKey::generate("unknown", None, Timestamp::now(), None).secret;
     let service = directory.serve(&["--ops-bind", "0"]).await;
-    service.request(Method::GET, "nonsense", "/v1/pets").response().await.expect_error(401, "unauthorized");
+    for _ in 0..100 {
+        service.get("nonsense", "/v1/pets").await.expect_error(401, "unauthorized");
+        service.get(&unknown, "/v1/pets").await.expect_error(401, "unauthorized");
+    }
+    service.get(&key, "/v1/pets").await.expect(200);
     for _ in 0..2 {
         let response = reqwest::get(format!("http://{}/v1/pets", service.address)).await.unwrap();
         assert_eq!(response.status(), 401);
     }
     let page = page(&service).await;
-    assert_eq!(value(&page, r#"authentication_failures_total{reason="invalid"}"#), 1.0, "{page}");
+    assert_eq!(value(&page, r#"authentication_failures_total{reason="invalid"}"#), 200.0, "{page}");
     assert_eq!(value(&page, r#"authentication_failures_total{reason="missing"}"#), 2.0, "{page}");
 }
 

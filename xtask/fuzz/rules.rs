@@ -4,62 +4,28 @@
 //! run those in `corpus`. An input that was found belongs there.
 
 use std::collections::BTreeSet;
-use std::net::{IpAddr, Ipv4Addr};
 
 use animal_store::cursor::Cursors;
-use animal_store::http::client_address::{AddressHeader, ClientAddresses, TrustedProxies};
 use animal_store::http::idempotency_key::string;
 use animal_store::http::malformed::malformed;
 use animal_store::http::parameters::{Parameters, Text};
 use animal_store::schemas::PetStatus;
 use animal_store::server::first_request::{Protocol, protocol};
 use animal_store::storage::{DatabaseKind, check_url, has_password, without_password};
-use http::header::{FORWARDED, HOST, TRANSFER_ENCODING};
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Version};
-use ipnet::IpNet;
+use http::header::{HOST, TRANSFER_ENCODING};
+use http::{HeaderValue, Request, Version};
 use serde::Deserialize;
-use slog::{Discard, Logger, o};
 
 /// Panics if the input breaks a rule.
 pub(crate) type Target = fn(&[u8]);
 
 /// All targets, by the names of their directories in `corpus`.
-pub(crate) const TARGETS: [(&str, Target); 5] = [
-    ("client_address", client_address),
+pub(crate) const TARGETS: [(&str, Target); 4] = [
     ("cursor", cursor),
     ("database_url", database_url),
     ("head", head),
     ("idempotency_key", idempotency_key),
 ];
-
-/// Each line is a header that a proxy passes on: `Forwarded` if it begins with `f`, else `X-Forwarded-For`.
-fn client_address(input: &[u8]) {
-    const PROXY: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
-    const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-    const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 7));
-    let mut headers = HeaderMap::new();
-    for line in input.split(|byte| *byte == b'\n') {
-        let Some((kind, value)) = line.split_first() else { continue };
-        let name = if *kind == b'f' { FORWARDED } else { X_FORWARDED_FOR };
-        let Ok(value) = HeaderValue::from_bytes(value) else { return };
-        headers.append(name, value);
-    }
-    for (header, name, other, appended) in [
-        (AddressHeader::Forwarded, FORWARDED, X_FORWARDED_FOR, "for=198.51.100.7"),
-        (AddressHeader::XForwardedFor, X_FORWARDED_FOR, FORWARDED, "198.51.100.7"),
-    ] {
-        let proxies = TrustedProxies { networks: vec![IpNet::new_assert(PROXY, 8)], header };
-        let addresses = ClientAddresses::new(proxies, Logger::root(Discard, o!()));
-        assert_eq!(addresses.of(CLIENT, &headers), CLIENT, "the peer is not a proxy");
-        let found = addresses.of(PROXY, &headers);
-        assert_eq!(found, found.to_canonical());
-        let mut one = headers.clone();
-        one.remove(other);
-        assert_eq!(addresses.of(PROXY, &one), found, "the header of other proxies does not count");
-        one.append(name, HeaderValue::from_static(appended));
-        assert_eq!(addresses.of(PROXY, &one), CLIENT, "what a proxy appended counts");
-    }
-}
 
 /// The first byte is the filter, the rest is the cursor.
 fn cursor(input: &[u8]) {

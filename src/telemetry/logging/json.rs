@@ -11,7 +11,7 @@ use slog::{KV, Key, OwnedKVList, Record, Serializer};
 use super::{level_name, now};
 
 /// Headers are lists of strings (OpenTelemetry, HTTP attributes).
-const HEADER: &str = "http.response.header.";
+const HEADERS: [&str; 2] = ["http.request.header.", "http.response.header."];
 
 /// Appends a record to `line`.
 pub(super) fn format(line: &mut Vec<u8>, record: &Record<'_>, values: &OwnedKVList) {
@@ -32,7 +32,7 @@ impl Members<'_> {
         // Keys are constants of the program, without characters to escape.
         let _ = write!(self.0, ",\"{key}\":");
         // Strings, numbers and lists of them always become JSON.
-        let _ = match key.starts_with(HEADER) {
+        let _ = match HEADERS.iter().any(|prefix| key.starts_with(prefix)) {
             true => [value].serialize(&mut Json::new(&mut *self.0)),
             false => value.serialize(&mut Json::new(&mut *self.0)),
         };

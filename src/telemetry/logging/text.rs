@@ -2,7 +2,7 @@
 //! and duration in the place of the message:
 //!
 //! ```text
-//! 2026-11-21T07:20:08.123Z INFO  GET /v1/pets 200 0.412ms client=127.0.0.1 key=key_a1 request=4f0c...
+//! 2026-11-21T07:20:08.123Z INFO  GET /v1/pets 200 0.412ms peer=127.0.0.1 key=key_a1 request=4f0c...
 //! ```
 
 use std::fmt::Arguments;
@@ -37,7 +37,8 @@ fn shown(key: &str) -> Option<&str> {
             ""
         }
         "error.type" => "code",
-        "client.address" => "client",
+        "network.peer.address" => "peer",
+        "http.request.header.x-forwarded-for" => "forwarded",
         "enduser.id" => "key",
         "http.response.header.x-request-id" => "request",
         "trace_id" => "trace",
