@@ -102,7 +102,7 @@ fn sha256(text: &str) -> [u8; 32] {
 /// # Errors
 /// The error of the store.
 pub async fn authenticate(
-    store: &dyn Store,
+    store: &Store,
     hash: &[u8; 32],
     now: Timestamp,
 ) -> Result<Option<KeyId>, StoreError> {
@@ -118,7 +118,7 @@ pub async fn authenticate(
 /// # Errors
 /// The error of the store.
 pub async fn create(
-    store: &dyn Store,
+    store: &Store,
     name: &str,
     note: Option<&str>,
     now: Timestamp,
@@ -136,7 +136,7 @@ pub async fn create(
 /// # Errors
 /// The error of the store.
 pub async fn rotate(
-    store: &dyn Store,
+    store: &Store,
     id: &str,
     now: Timestamp,
     overlap: SignedDuration,

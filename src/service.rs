@@ -11,7 +11,7 @@ use crate::telemetry::metrics::Metrics;
 /// What operations share.
 pub struct Service {
     /// The animals and the API keys.
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Arc<Store>,
     /// Signs and verifies the cursors of pages.
     pub(crate) cursors: Cursors,
     /// `None` without a rate limit.
@@ -25,7 +25,7 @@ pub struct Service {
 impl Service {
     /// Creates the service of a store.
     pub(crate) fn new(
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         rate_limit: Option<RateLimit>,
         request_timeout: Duration,
         metrics: Arc<Metrics>,

@@ -98,13 +98,13 @@ impl Key {
         let result: Result<String, Failure> = async {
             Ok(match self {
                 Self::Create { name, note, expires_in, .. } => {
-                    let key = keys::create(&*store, &name, note.as_deref(), now, expires_in).await?;
+                    let key = keys::create(&store, &name, note.as_deref(), now, expires_in).await?;
                     audit(&log, "key created", &key.record, None);
                     key.secret + "\n"
                 }
                 Self::List(_) => list(&store.keys().await?, now),
                 Self::Rotate { id, overlap, expires_in, .. } => {
-                    let key = keys::rotate(&*store, &id, now, overlap, expires_in).await?;
+                    let key = keys::rotate(&store, &id, now, overlap, expires_in).await?;
                     let key = key.ok_or_else(|| no_key(&id))?;
                     audit(&log, "key rotated", &key.record, Some(&id));
                     key.secret + "\n"

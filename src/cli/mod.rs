@@ -59,7 +59,7 @@ enum Command {
         #[command(subcommand)]
         command: key::Key,
     },
-    /// Copy all animals and keys into an empty database, all or nothing, also while a service uses the source
+    /// Copy an SQLite database that no service uses into an empty PostgreSQL database, all or nothing
     Copy(copy::Copy),
     /// Copy an SQLite database into a new file, also while a service uses it
     Backup(backup::Backup),

@@ -23,7 +23,7 @@ pub(crate) fn store_options(config: &Config, log: &Logger) -> StoreOptions {
 }
 
 /// Opens the store of a command that is not `serve`. Reports on standard error if it was created.
-pub(crate) async fn open(loaded: &Loaded, migrate: Migrate) -> Result<Arc<dyn Store>, Failure> {
+pub(crate) async fn open(loaded: &Loaded, migrate: Migrate) -> Result<Arc<Store>, Failure> {
     let database = &loaded.config.database;
     let missing = storage::missing_file(database);
     let log = Logger::root(slog::Discard, slog::o!());

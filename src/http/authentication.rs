@@ -28,7 +28,7 @@ pub(super) async fn authenticate(service: &Service, headers: &HeaderMap) -> Resu
     let token = bearer_token(headers).map_err(failed)?;
     // A malformed key is not looked up.
     let hash = keys::hash(token).ok_or_else(|| failed(ApiError::InvalidKey))?;
-    let key = keys::authenticate(&*service.store, &hash, Timestamp::now()).await;
+    let key = keys::authenticate(&service.store, &hash, Timestamp::now()).await;
     key.map_err(ApiError::Authentication)?.ok_or_else(|| failed(ApiError::InvalidKey))
 }
 

@@ -60,7 +60,7 @@ pub struct Server {
     closing: CancellationToken,
     accepting: AbortOnDropHandle<()>,
     _operating: Option<AbortOnDropHandle<()>>,
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     log: Logger,
 }
 
@@ -73,7 +73,7 @@ impl Server {
         options: &ServerOptions,
         listeners: Listeners,
         document: &Document,
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         log: &Logger,
         api: &Handle,
     ) -> Result<Self, StartError> {

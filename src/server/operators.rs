@@ -92,7 +92,7 @@ async fn serve(stream: TcpStream, operators: Arc<Operators>, has_request: Arc<At
 
 /// Responds to operators.
 pub(super) struct Operators {
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Arc<Store>,
     pub(super) metrics: Arc<Metrics>,
     /// The connections of the public listener.
     pub(super) connections: Arc<Connections>,

@@ -1,171 +1,148 @@
-//! Copies a store into an empty one, of the same engine or of another: animals with their identifiers, idempotency keys,
-//! and API keys.
+//! Copies a SQLite database that no process uses into an empty PostgreSQL database, in one transaction of the target.
 //!
-//! The copy is one transaction of the target, so it is all or nothing. Each chunk is read back and compared.
-//!
-//! The source may be in use. Animals are copied up to the highest identifier at the start; they never change. API keys
-//! follow, so that a key that was revoked during the copy is revoked in the target.
-//!
-//! Idempotency keys are copied, so that a client may repeat a request to the target that it sent to the source.
-//!
-//! The secret that signs cursors is not copied, so clients must start their pages again.
+//! The secret that signs cursors is copied, so clients continue their pages, and so are idempotency keys, so that a client
+//! may repeat a request to the target that it sent to the source.
 
-use async_trait::async_trait;
-use jiff::Timestamp;
+use std::path::Path;
 
-use super::store::{IdempotencyKey, KeyRecord, PetsQuery, Store, StoreError};
-use crate::schemas::{Pet, Pets};
+use futures::pin_mut;
+use rusqlite::{Connection, OptionalExtension, Row};
+use tokio_postgres::Client;
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
+use tokio_postgres::types::{ToSql, Type};
 
-/// The number of animals in a chunk.
-const CHUNK: usize = 1_000;
-/// The number of idempotency keys in a chunk.
-const KEY_CHUNK: u32 = 1_000;
+use super::options::{OpenError, StoreOptions};
+use super::postgres::{Import, describe};
+use super::sqlite::open_source;
+use super::url::{self, DatabaseKind};
 
-/// A store that can be copied.
-#[async_trait]
-pub trait Transfer: Store {
-    /// Returns the animal with the highest identifier.
-    async fn last_pet(&self) -> Result<Option<Pet>, StoreError>;
-
-    /// Returns the next `limit` idempotency keys, by ascending identifier of their animals, which is greater than `after`.
-    async fn idempotency_keys(&self, after: i64, limit: u32) -> Result<Vec<CopiedKey>, StoreError>;
-
-    /// Begins the transaction of a copy, which locks the store for all other writers. Returns `None` if the store is not
-    /// empty.
-    async fn begin_import(&self) -> Result<Option<Box<dyn Import>>, StoreError>;
+/// A table that both engines have.
+struct Table {
+    name: &'static str,
+    columns: &'static str,
+    types: &'static [Type],
+    /// The order in which rows are copied.
+    order: &'static str,
 }
 
-/// The transaction of a copy. It is rolled back if it is dropped.
-#[async_trait]
-pub trait Import: Send {
-    /// Stores a chunk. Returns whether it is the same when it is read back.
-    async fn import(&mut self, chunk: &Chunk) -> Result<bool, StoreError>;
+const ANIMALS: Table = Table {
+    name: "animal",
+    columns: "id, name, category_id, status",
+    types: &[Type::INT8, Type::TEXT, Type::INT8, Type::TEXT],
+    order: "id",
+};
 
-    /// Commits the transaction.
-    async fn commit(self: Box<Self>) -> Result<(), StoreError>;
-}
+/// PostgreSQL numbers the rows again, in the same order.
+const API_KEYS: Table = Table {
+    name: "api_key",
+    columns: "id, name, hash, created, expires, revoked, note, last_used",
+    types: &[Type::TEXT, Type::TEXT, Type::BYTEA, Type::INT8, Type::INT8, Type::INT8, Type::TEXT, Type::INT8],
+    order: "position",
+};
 
-/// What a copy stores at once, by ascending identifier.
-#[derive(Clone, Debug)]
-pub enum Chunk {
-    /// Animals with their identifiers. [`Store::add_pet`] then assigns greater ones.
-    Pets(Vec<Pet>),
-    /// Idempotency keys.
-    IdempotencyKeys(Vec<CopiedKey>),
-    /// All API keys.
-    Keys(Vec<KeyRecord>),
-}
+const IDEMPOTENCY_KEYS: Table = Table {
+    name: "idempotency_key",
+    columns: "animal_id, client, value, added",
+    types: &[Type::INT8, Type::TEXT, Type::TEXT, Type::INT8],
+    order: "animal_id",
+};
 
-/// An idempotency key with the animal that was added with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CopiedKey {
-    /// The identifier of the animal.
-    pub animal_id: i64,
-    /// The key.
-    pub key: IdempotencyKey,
-    /// When the animal was added, in whole seconds.
-    pub added: Timestamp,
-}
+/// The highest identifier that was ever assigned.
+const ASSIGNED: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'animal'";
 
-/// The progress of a copy.
+// A new sequence has the last value 1, which was not assigned yet.
+const ADVANCE_SEQUENCE: &str = "SELECT setval('animal_id', $1) FROM animal_id \
+     WHERE last_value < $1 OR (last_value = $1 AND NOT is_called)";
+
+/// What was copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// The last identifier that was copied.
-    pub id: i64,
-    /// The highest identifier at the start.
-    pub last: i64,
-}
-
-/// The result of a copy.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copied {
     /// The number of animals.
-    pub pets: usize,
+    pub pets: i64,
     /// The number of API keys.
-    pub keys: usize,
-    /// Whether animals were added to the source during the copy. They were not copied.
-    pub source_grew: bool,
+    pub keys: i64,
 }
 
 /// Why a copy failed. The target is unchanged, unless its COMMIT failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
+    /// A URL has the wrong kind.
+    #[error("copy needs --from sqlite:PATH and --to postgres://...; there is no other direction")]
+    Direction,
+    /// A database cannot be opened.
+    #[error("{0}")]
+    Open(#[from] OpenError),
     /// The source failed.
-    #[error("the source: {0}")]
-    Source(StoreError),
+    #[error("the source cannot be read: {0}")]
+    Source(#[from] rusqlite::Error),
     /// The target failed.
-    #[error("the target: {0}")]
-    Target(StoreError),
+    #[error("the target cannot be written: {}", describe(.0))]
+    Target(#[from] tokio_postgres::Error),
+    /// It is unknown whether the target is complete.
+    #[error("the COMMIT of the target failed: {0}; check whether it has the animals")]
+    Commit(String),
     /// The target has animals or keys.
-    #[error("the target is not empty; use a new database")]
-    NotEmpty,
-    /// What was read back from the target differs.
-    #[error(
-        "the target returns other {0} than were stored; use another database, without triggers on its tables"
-    )]
-    Differs(&'static str),
+    #[error("the target is not empty: it has rows in {0}; use a new database")]
+    NotEmpty(&'static str),
+    /// Not all rows arrived.
+    #[error("the target has {1} rows in {0} and the source {2}; use another database, without triggers")]
+    Differs(&'static str, i64, i64),
 }
 
-/// Copies all animals and keys of `from` to `to`, which must be empty.
+/// Copies everything from the database at the URL `from` to the one at `to`, which must be empty. The tables are created if
+/// there are none. Blocks the thread while it reads `from`.
 ///
 /// # Errors
 /// [`CopyError`].
-pub async fn copy(
-    from: &dyn Transfer,
-    to: &dyn Transfer,
-    mut progress: impl FnMut(Progress) + Send,
-) -> Result<Copied, CopyError> {
-    let last = from.last_pet().await.map_err(CopyError::Source)?.map_or(0, |pet| pet.id);
-    let mut to = to.begin_import().await.map_err(CopyError::Target)?.ok_or(CopyError::NotEmpty)?;
-    progress(Progress { id: 0, last });
-    let (mut after, mut count) = (None, 0);
-    while let Some(pets) = chunk(from, after, last).await.map_err(CopyError::Source)? {
-        count += pets.len();
-        after = pets.last().map(|pet| pet.id);
-        import(&mut *to, Chunk::Pets(pets)).await?;
-        progress(Progress { id: after.unwrap_or(0), last });
+pub async fn copy(from: &str, to: &str, options: &StoreOptions) -> Result<Copied, CopyError> {
+    let path: &Path = match (DatabaseKind::of(from), DatabaseKind::of(to)) {
+        (Some(DatabaseKind::Sqlite(path)), Some(DatabaseKind::Postgres)) => path,
+        (None, _) | (_, None) => return Err(url::unknown_kind().into()),
+        _ => return Err(CopyError::Direction),
+    };
+    let from = open_source(path, options.lock_timeout)?;
+    let import = Import::begin(to, options, &[ANIMALS.name, API_KEYS.name, IDEMPOTENCY_KEYS.name]).await?;
+    let to = import.client();
+    let pets = copy_table(&from, to, &ANIMALS).await?;
+    let keys = copy_table(&from, to, &API_KEYS).await?;
+    copy_table(&from, to, &IDEMPOTENCY_KEYS).await?;
+    if let Some(assigned) = from.query_row(ASSIGNED, [], |row| row.get::<_, i64>(0)).optional()? {
+        to.query(ADVANCE_SEQUENCE, &[&assigned]).await?;
     }
-    let mut after = i64::MIN;
-    loop {
-        let mut keys = from.idempotency_keys(after, KEY_CHUNK).await.map_err(CopyError::Source)?;
-        keys.retain(|key| key.animal_id <= last);
-        let Some(highest) = keys.last().map(|key| key.animal_id) else { break };
-        import(&mut *to, Chunk::IdempotencyKeys(keys)).await?;
-        after = highest;
-    }
-    let newest = from.last_pet().await.map_err(CopyError::Source)?.map_or(0, |pet| pet.id);
-    let keys = from.keys().await.map_err(CopyError::Source)?;
-    let copied = Copied { pets: count, keys: keys.len(), source_grew: newest > last };
-    import(&mut *to, Chunk::Keys(keys)).await?;
-    to.commit().await.map_err(CopyError::Target)?;
-    Ok(copied)
+    let secret: Vec<u8> = from.query_row("SELECT bytes FROM secret", [], |row| row.get(0))?;
+    to.execute("UPDATE secret SET bytes = $1", &[&secret]).await?;
+    import.commit().await.map_err(CopyError::Commit)?;
+    Ok(Copied { pets, keys })
 }
 
-async fn import(to: &mut dyn Import, chunk: Chunk) -> Result<(), CopyError> {
-    if to.import(&chunk).await.map_err(CopyError::Target)? {
-        return Ok(());
+/// Copies the rows of a table that is empty, and compares their number. Returns it.
+async fn copy_table(from: &Connection, to: &Client, table: &Table) -> Result<i64, CopyError> {
+    let Table { name, columns, types, order } = table;
+    let count = format!("SELECT count(*) FROM {name}");
+    if to.query_one(&count, &[]).await?.try_get::<_, i64>(0)? > 0 {
+        return Err(CopyError::NotEmpty(name));
     }
-    Err(CopyError::Differs(match chunk {
-        Chunk::Pets(_) => "animals",
-        Chunk::IdempotencyKeys(_) => "idempotency keys",
-        Chunk::Keys(_) => "API keys",
-    }))
+    let sink = to.copy_in(&format!("COPY {name} ({columns}) FROM STDIN BINARY")).await?;
+    let writer = BinaryCopyInWriter::new(sink, types);
+    pin_mut!(writer);
+    let mut rows = from.prepare(&format!("SELECT {columns} FROM {name} ORDER BY {order}"))?;
+    let mut rows = rows.query([])?;
+    while let Some(row) = rows.next()? {
+        let values = types.iter().enumerate().map(|(column, to)| value(row, column, to));
+        let values: Vec<Box<dyn ToSql + Sync + Send>> = values.collect::<Result<_, _>>()?;
+        writer.as_mut().write_raw(values.iter().map(|value| &**value as &dyn ToSql)).await?;
+    }
+    writer.finish().await?;
+    let expected = from.query_row(&count, [], |row| row.get(0))?;
+    let found = to.query_one(&count, &[]).await?.try_get(0)?;
+    if found == expected { Ok(found) } else { Err(CopyError::Differs(name, found, expected)) }
 }
 
-/// Returns the next animals up to the identifier `last`; `None` if there are none.
-async fn chunk(
-    from: &dyn Transfer,
-    mut after: Option<i64>,
-    last: i64,
-) -> Result<Option<Vec<Pet>>, StoreError> {
-    let mut pets = Vec::with_capacity(CHUNK);
-    while pets.len() < CHUNK {
-        let page = from.pets(PetsQuery { status: None, after, limit: Pets::MAX_ITEMS }).await?;
-        after = page.pets.last().map(|pet| pet.id);
-        pets.extend(page.pets.into_iter().filter(|pet| pet.id <= last));
-        if !page.more || after >= Some(last) {
-            break;
-        }
-    }
-    Ok((!pets.is_empty()).then_some(pets))
+/// Returns the value in a column, as a value of the type `to`.
+fn value(row: &Row<'_>, column: usize, to: &Type) -> rusqlite::Result<Box<dyn ToSql + Sync + Send>> {
+    Ok(match *to {
+        Type::INT8 => Box::new(row.get::<_, Option<i64>>(column)?),
+        Type::BYTEA => Box::new(row.get::<_, Option<Vec<u8>>>(column)?),
+        _ => Box::new(row.get::<_, Option<String>>(column)?),
+    })
 }

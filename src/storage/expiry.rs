@@ -13,7 +13,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::store::IdempotencyKey;
+use super::types::IdempotencyKey;
 
 /// The maximum number of keys that one write looks at.
 pub(super) const CHUNK: u32 = 256;

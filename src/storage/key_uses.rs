@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use jiff::Timestamp;
 
-use super::store::KeyRecord;
+use super::types::KeyRecord;
 
 const SECONDS_PER_HOUR: i64 = 3600;
 

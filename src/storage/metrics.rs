@@ -14,7 +14,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use slog::Logger;
 
-use super::error_type::ErrorType;
+use super::error::ErrorType;
 use super::outage::Outages;
 
 pub(super) use super::outage::Access;

@@ -1,14 +1,11 @@
-//! Where animals and API keys are stored: the promises, and the engines that keep them.
+//! Where animals and API keys are stored.
 //!
-//! [`Store`] (`store.rs`) states the promises. One store keeps them (`batching.rs`); what differs
-//! between databases is an engine: its SQL, its connections and its transactions. `tests/store` tests every engine
-//! against the promises; an engine adds none.
+//! [`Store`] states the promises and keeps them for each of two engines (`sqlite`, `postgres`).
 
 use std::sync::Arc;
 
-mod batching;
 pub mod copy;
-mod error_type;
+mod error;
 mod expiry;
 mod key_cache;
 mod key_uses;
@@ -19,34 +16,23 @@ pub mod postgres;
 mod queue;
 pub mod sqlite;
 mod store;
+mod types;
 mod url;
 mod write;
 
+pub use error::StoreError;
 pub use metrics::StoreMetrics;
 pub use options::{Migrate, OpenError, PostgresOptions, StoreOptions};
-pub use store::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery, Store, StoreError};
+pub use store::{Interceptor, Step, Store};
+pub use types::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery};
 pub use url::{DatabaseKind, has_password, missing_file, without_password};
 
-/// Opens the store at a database URL: `sqlite:PATH` or `postgres://...`. Must be called within a tokio
-/// runtime, which then also runs the background tasks of the store.
+/// Opens the store at a database URL, as [`Store::open`] does.
 ///
 /// # Errors
 /// One line that says what to do.
-pub async fn open(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, OpenError> {
-    let store: Arc<dyn Store> = open_for_copy(url, options).await?;
-    Ok(store)
-}
-
-/// Opens a store like [`open`], for [`copy::copy`].
-///
-/// # Errors
-/// One line that says what to do.
-pub async fn open_for_copy(url: &str, options: &StoreOptions) -> Result<Arc<dyn copy::Transfer>, OpenError> {
-    match DatabaseKind::of(url) {
-        Some(DatabaseKind::Sqlite(path)) => Ok(Arc::new(sqlite::open(path, options)?)),
-        Some(DatabaseKind::Postgres) => Ok(Arc::new(postgres::open(url, options).await?)),
-        None => Err(url::unknown_kind()),
-    }
+pub async fn open(url: &str, options: &StoreOptions) -> Result<Arc<Store>, OpenError> {
+    Store::open(url, options).await.map(Arc::new)
 }
 
 /// Returns how many reads of the database at `url` can each block a thread of the runtime, as long as the disk takes.

@@ -17,7 +17,7 @@ use strum::IntoStaticStr;
 // Unlike the clock of `std`, tests can pause and advance this one.
 use tokio::time::Instant;
 
-use super::error_type::ErrorType;
+use super::error::ErrorType;
 
 /// How long no error must occur.
 const QUIET: Duration = Duration::from_secs(1);

@@ -8,10 +8,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::error_type::ErrorType;
+use super::error::{ErrorType, StoreError};
 use super::metrics::StoreMetrics;
 use super::options::StoreOptions;
-use super::store::StoreError;
 use super::write::{Caller, Write};
 
 /// Bounds how long a write waits for its batch, and how many writes fail together.
@@ -110,6 +109,11 @@ impl<T> PendingWrite<T> {
         };
         received.unwrap_or_else(|_| Err(stopped()))
     }
+}
+
+/// Returns the error of a call after the store was closed.
+pub(super) fn closed() -> StoreError {
+    StoreError::Unavailable("it was closed".to_owned())
 }
 
 pub(super) fn stopped() -> StoreError {

@@ -1,126 +1,36 @@
-//! The promises of every store.
+//! The store: the write queue, the cache of API keys, their uses, and the expiry of idempotency keys, around an engine.
+//!
+//! What differs between databases is the engine: its SQL, its connections and its transactions. `tests/store` tests both
+//! engines against the promises of [`Store`].
+//!
+//! A caller puts its write into a bounded queue. The writers of the engine take everything that waits there and commit it
+//! together (group commit), because a commit costs far more than a row.
+//!
+//! Failure modes of a write:
+//!
+//! - The queue is full: [`StoreError::Busy`] at once.
+//! - Its caller is gone before it starts: it is skipped. Once started, it is committed with its batch.
+//! - The database rejects its values: only this write fails.
+//! - The batch fails: all of its writes get the same error. It is unknown whether they were committed.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp};
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
 
-use crate::schemas::{NewPet, Pet, PetStatus, Pets};
-
-/// Why a store failed.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The write queue is full. The write did not happen; it is safe to try again.
-    #[error("too many writes are waiting")]
-    Busy,
-    /// The store cannot respond now, for example because of a full disk, a lock of another process or a lost
-    /// connection. It is unknown whether a write took effect.
-    #[error("the store is unavailable: {0}")]
-    Unavailable(String),
-    /// The store contains an invalid value, or the arguments are invalid.
-    #[error("the store is broken: {0}")]
-    Broken(String),
-}
-
-/// The value of an `Idempotency-Key` of an addition, and the client that sent it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct IdempotencyKey {
-    /// The public identifier of the client's API key.
-    pub client: String,
-    /// The value, 1 to 64 printable ASCII characters.
-    pub value: String,
-}
-
-impl IdempotencyKey {
-    /// How long a key is remembered.
-    pub const LIFETIME: SignedDuration = SignedDuration::from_hours(24);
-}
-
-/// The result of an addition with an [`IdempotencyKey`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AddedOnce {
-    /// The animal was added.
-    Now(Pet),
-    /// An earlier addition of the same animal had the key. Nothing was added.
-    Before(Pet),
-    /// An earlier addition of a different animal had the key. Nothing was added.
-    Differs,
-    /// An earlier addition had the key, and its animal was removed since. Nothing was added.
-    Removed,
-}
-
-impl AddedOnce {
-    /// Returns the result of adding `new` with the key with which `added` was added, which is `None` if it was removed.
-    pub(super) fn repeated(added: Option<Pet>, new: &NewPet) -> Self {
-        let Some(added) = added else { return Self::Removed };
-        let Pet { id: _, name, category_id, status } = &added;
-        if (name, category_id, status) == (&new.name, &new.category_id, &new.status) {
-            Self::Before(added)
-        } else {
-            Self::Differs
-        }
-    }
-}
-
-/// A page to list: the first `limit` animals with `status` and an identifier greater than `after`, by
-/// ascending identifier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PetsQuery {
-    /// Only animals with this status; `None` for all. An animal without a status matches no status.
-    pub status: Option<PetStatus>,
-    /// The last identifier of the previous page; `None` for the first page.
-    pub after: Option<i64>,
-    /// The maximum number of animals, 1 to [`Pets::MAX_ITEMS`].
-    pub limit: u32,
-}
-
-impl PetsQuery {
-    /// Rejects a limit of 0 and one above the maximum.
-    pub(super) fn check(&self) -> Result<(), StoreError> {
-        if (1..=Pets::MAX_ITEMS).contains(&self.limit) {
-            Ok(())
-        } else {
-            Err(StoreError::Broken(format!("the limit of a page is {}", self.limit)))
-        }
-    }
-}
-
-/// A page of animals.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PetsFound {
-    /// The animals by ascending identifier.
-    pub pets: Vec<Pet>,
-    /// Whether more animals match after the last of `pets`.
-    pub more: bool,
-}
-
-/// What is stored of an API key. The secret is not stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyRecord {
-    /// The public identifier, which may be logged.
-    pub id: String,
-    /// The name, not necessarily unique.
-    pub name: String,
-    /// The SHA-256 of the secret.
-    pub hash: [u8; 32],
-    /// When the key was created. Times are stored in whole seconds.
-    pub created: Timestamp,
-    /// When the key expires; `None` for never.
-    pub expires: Option<Timestamp>,
-    /// When the key was revoked, if it was.
-    pub revoked: Option<Timestamp>,
-    /// Who made the key, or what it is for.
-    pub note: Option<String>,
-    /// The start of the hour in which the key was last used, if it was.
-    pub last_used: Option<Timestamp>,
-}
-
-impl KeyRecord {
-    /// Whether the key is neither revoked nor expired at `now`.
-    pub fn is_valid_at(&self, now: Timestamp) -> bool {
-        self.revoked.is_none() && self.expires.is_none_or(|expires| now < expires)
-    }
-}
+use super::error::StoreError;
+use super::expiry::Expiry;
+use super::key_cache::KeyCache;
+use super::key_uses::KeyUses;
+use super::options::{OpenError, StoreOptions};
+use super::postgres::{self, Postgres};
+use super::queue::{self, PendingWrite, WriteQueue};
+use super::sqlite::{self, Sqlite};
+use super::types::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery};
+use super::url::{self, DatabaseKind};
+use super::write::{Addition, Caller, Change, Write};
+use crate::schemas::{NewPet, Pet};
 
 /// A durable store of animals and API keys.
 ///
@@ -132,84 +42,285 @@ impl KeyRecord {
 /// - Several processes may use one store and see each other's acknowledged writes.
 /// - The cost of reading animals or finding a key is bounded by the query, whatever the filter, the depth of
 ///   the page and the size of the store. Only [`Store::keys`] reads everything.
-#[async_trait]
-pub trait Store: Send + Sync + 'static {
+pub struct Store {
+    engine: Engine,
+    secret: [u8; 32],
+    /// `None` once closed.
+    queue: RwLock<Option<WriteQueue>>,
+    /// Cancelled when the writers have ended.
+    stopped: CancellationToken,
+    key_cache: KeyCache,
+    key_uses: KeyUses,
+    expiry: Arc<Expiry>,
+    interceptor: OnceLock<Interceptor>,
+}
+
+/// The database of a store.
+enum Engine {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+/// Calls a method of the engine, whichever it is.
+macro_rules! engine {
+    ($store:expr, $method:ident($($argument:expr),*)) => {
+        match &$store.engine {
+            Engine::Sqlite(engine) => engine.$method($($argument),*),
+            Engine::Postgres(engine) => engine.$method($($argument),*),
+        }
+    };
+    ($store:expr, $method:ident($($argument:expr),*).await) => {
+        match &$store.engine {
+            Engine::Sqlite(engine) => engine.$method($($argument),*).await,
+            Engine::Postgres(engine) => engine.$method($($argument),*).await,
+        }
+    };
+}
+
+/// A step of a call, for [`Store::intercept`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// An animal is about to be added.
+    AddPet,
+    /// An addition has succeeded.
+    PetAdded,
+    /// An animal is about to be read.
+    Pet,
+    /// A page is about to be read.
+    Pets(PetsQuery),
+    /// An API key is about to be looked up for authentication.
+    FindKey,
+    /// An API key was looked up.
+    KeyFound,
+}
+
+/// A function that waits or fails at a [`Step`].
+pub type Interceptor = Box<dyn Fn(Step) -> BoxFuture<'static, Result<(), StoreError>> + Send + Sync>;
+
+impl Store {
+    /// Opens the store at a database URL: `sqlite:PATH` or `postgres://...`. Must be called within a tokio runtime, which
+    /// then also runs the background tasks of the store.
+    ///
+    /// # Errors
+    /// One line that says what to do.
+    pub async fn open(url: &str, options: &StoreOptions) -> Result<Self, OpenError> {
+        let (engine, secret, queue, stopped) = match DatabaseKind::of(url) {
+            Some(DatabaseKind::Sqlite(path)) => {
+                // The lock timeout limits how long a caller waits.
+                let (queue, batches, stopped) = queue::open(options, None);
+                let (engine, secret) = sqlite::open(path, options, batches)?;
+                (Engine::Sqlite(engine), secret, queue, stopped)
+            }
+            Some(DatabaseKind::Postgres) => {
+                let (queue, batches, stopped) = queue::open(options, Some(options.postgres.call_timeout()));
+                let (engine, secret) = postgres::open(url, options, batches).await?;
+                (Engine::Postgres(engine), secret, queue, stopped)
+            }
+            None => return Err(url::unknown_kind()),
+        };
+        Ok(Self {
+            engine,
+            secret,
+            queue: RwLock::new(Some(queue)),
+            stopped,
+            key_cache: KeyCache::default(),
+            key_uses: KeyUses::default(),
+            expiry: Arc::default(),
+            interceptor: OnceLock::new(),
+        })
+    }
+
+    /// Calls `interceptor` at each [`Step`]; its error is that of the call. For tests of what uses the store. Has no effect
+    /// on a store that has one.
+    pub fn intercept(&self, interceptor: Interceptor) {
+        // Documented above.
+        let _ = self.interceptor.set(interceptor);
+    }
+
+    async fn step(&self, step: Step) -> Result<(), StoreError> {
+        match self.interceptor.get() {
+            None => Ok(()),
+            Some(interceptor) => interceptor(step).await,
+        }
+    }
+
     /// Returns the secret of the store: 32 random bytes, generated once and the same for all processes.
-    fn secret(&self) -> [u8; 32];
+    pub fn secret(&self) -> [u8; 32] {
+        self.secret
+    }
 
     /// Whether processes of an older release may use the store during an upgrade, because replicas are replaced one
     /// after the other.
-    fn is_replicated(&self) -> bool;
+    pub fn is_replicated(&self) -> bool {
+        matches!(self.engine, Engine::Postgres(_))
+    }
 
     /// Returns the maximum number of file descriptors that the store has open at the same time, so that connections of
     /// clients leave them free.
-    fn descriptors(&self) -> usize;
+    pub fn descriptors(&self) -> usize {
+        engine!(self, descriptors())
+    }
 
     /// Checks that the store can be read and written now, without writing an animal or a key.
     ///
     /// # Errors
     /// The error with which a read or a write would fail.
-    async fn check_ready(&self) -> Result<(), StoreError> {
-        self.pets(PetsQuery { status: None, after: None, limit: 1 }).await.map(drop)
+    pub async fn check_ready(&self) -> Result<(), StoreError> {
+        engine!(self, pets(PetsQuery { status: None, after: None, limit: 1 }).await)?;
+        if let Engine::Sqlite(engine) = &self.engine {
+            engine.check_disk()?;
+        }
+        match self.change(Change::Check).await {
+            // The writers work, and have more to do than they can.
+            Err(StoreError::Busy) => Ok(()),
+            checked => checked.map(drop),
+        }
     }
 
     /// Completes when the store can never write again until the process is restarted, such as after a panic of
     /// the thread that writes. Never completes while the store works, nor after [`Store::close`].
-    async fn failed(&self) {
-        std::future::pending().await
+    pub async fn failed(&self) {
+        self.stopped.cancelled().await;
+        // After `close`, the writers end as they should.
+        if self.queue.read().unwrap_or_else(PoisonError::into_inner).is_none() {
+            std::future::pending().await
+        }
     }
 
     /// Finishes the accepted writes and closes the store. Later calls fail with [`StoreError::Unavailable`].
-    async fn close(&self);
+    pub async fn close(&self) {
+        engine!(self, close().await);
+        // Closes the queue, and so ends the writers.
+        drop(self.queue.write().unwrap_or_else(PoisonError::into_inner).take());
+        self.stopped.cancelled().await;
+    }
 
     /// Stores an animal and returns it with an identifier that no other animal has or had.
     ///
     /// On a store with one writer, an animal that is added after another was acknowledged gets the greater
     /// identifier. Name, category and status are returned unchanged.
-    async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError>;
+    pub async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
+        match self.add(Addition { new, key: None }).await? {
+            AddedOnce::Now(pet) | AddedOnce::Before(pet) => Ok(pet),
+            AddedOnce::Differs | AddedOnce::Removed => {
+                Err(StoreError::Broken("an addition without a key was compared with another".to_owned()))
+            }
+        }
+    }
 
     /// Stores an animal like [`Store::add_pet`], and the key with it, unless a client added an animal with this
     /// key less than [`IdempotencyKey::LIFETIME`] before `at`. Of concurrent calls with the same key, by any
     /// processes, one stores its animal and the others wait for it. A rejected animal leaves no key.
-    async fn add_pet_once(
+    pub async fn add_pet_once(
         &self,
         new: NewPet,
         key: IdempotencyKey,
         at: Timestamp,
-    ) -> Result<AddedOnce, StoreError>;
+    ) -> Result<AddedOnce, StoreError> {
+        let added = self.add(Addition { new, key: Some((key, at)) }).await?;
+        if let Some(after) = self.expiry.due(at) {
+            self.change_later(Change::RemoveExpired { after, at, expiry: self.expiry.clone() });
+        }
+        Ok(added)
+    }
 
     /// Returns the animal with this identifier.
-    async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError>;
+    pub async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
+        self.step(Step::Pet).await?;
+        engine!(self, pet(id).await)
+    }
 
     /// Returns a page of animals. Pages linked by `after` contain each animal that existed at the start
     /// exactly once, also while animals are added, and the last page has no more. No animal is added before the
     /// last one of a page, so a later page after it contains everything that was added since.
-    async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError>;
+    pub async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
+        self.step(Step::Pets(query)).await?;
+        query.check()?;
+        engine!(self, pets(query).await)
+    }
 
     /// Stores a key. Fails with [`StoreError::Broken`] if its `id` or `hash` exists.
-    async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError>;
+    pub async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
+        self.change_key(Change::AddKey(Box::new(key))).await.map(drop)
+    }
 
     /// Returns all keys, including revoked and expired ones, oldest first.
-    async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError>;
+    pub async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        engine!(self, keys().await)
+    }
 
     /// Returns the key with this SHA-256, whether valid or not.
-    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError>;
+    pub async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
+        engine!(self, key_by_hash(*hash).await)
+    }
 
     /// Returns the same as [`Store::key_by_hash`], but may miss changes that another process made in the last
     /// two seconds. It never misses a change made through this store.
-    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<Arc<KeyRecord>>, StoreError>;
+    pub async fn key_for_authentication(
+        &self,
+        hash: &[u8; 32],
+    ) -> Result<Option<Arc<KeyRecord>>, StoreError> {
+        self.step(Step::FindKey).await?;
+        let key = self.key_cache.get_or_query(hash, || self.key_by_hash(hash)).await?;
+        self.step(Step::KeyFound).await?;
+        Ok(key)
+    }
 
     /// Stores that `key` was used at `at`, to the hour: returns at once, and the write happens later, at most once
     /// for each key, hour and store. It may be lost when the write or the process fails. Must be called within
     /// a tokio runtime.
-    fn note_use(&self, key: &KeyRecord, at: Timestamp);
+    pub fn note_use(&self, key: &KeyRecord, at: Timestamp) {
+        if let Some(at) = self.key_uses.note(key, at) {
+            self.change_later(Change::NoteUse { id: key.id.clone(), at });
+        }
+    }
 
     /// Revokes a key at `at`. A key that is already revoked keeps its time. Returns `false` when there is no
     /// such key.
-    async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError>;
+    pub async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+        self.change_key(Change::RevokeKey { id: id.to_owned(), at }).await
+    }
 
     /// Atomically stores `new` and makes the key `old` expire at `old_expires`, unless it expires earlier.
     /// Returns `false` and stores nothing when there is no key `old`, or it is revoked.
-    async fn rotate_key(&self, old: &str, old_expires: Timestamp, new: KeyRecord)
-    -> Result<bool, StoreError>;
+    pub async fn rotate_key(
+        &self,
+        old: &str,
+        old_expires: Timestamp,
+        new: KeyRecord,
+    ) -> Result<bool, StoreError> {
+        self.change_key(Change::RotateKey { old: old.to_owned(), old_expires, new: Box::new(new) }).await
+    }
+
+    fn enqueue<T>(&self, write: impl FnOnce(Caller<T>) -> Write) -> Result<PendingWrite<T>, StoreError> {
+        let queue = self.queue.read().unwrap_or_else(PoisonError::into_inner);
+        queue.as_ref().ok_or_else(queue::closed)?.push(write)
+    }
+
+    async fn add(&self, addition: Addition) -> Result<AddedOnce, StoreError> {
+        self.step(Step::AddPet).await?;
+        let added = self.enqueue(|caller| Write::Add(addition, caller))?.wait().await?;
+        self.step(Step::PetAdded).await?;
+        Ok(added)
+    }
+
+    async fn change(&self, change: Change) -> Result<bool, StoreError> {
+        self.enqueue(|caller| Write::Change(change, caller))?.wait().await
+    }
+
+    /// Starts a change without waiting for it. It may fail.
+    fn change_later(&self, change: Change) {
+        // An error was logged.
+        if let Ok(pending) = self.enqueue(|caller| Write::Change(change, caller)) {
+            // A write without a caller is skipped.
+            tokio::spawn(pending.wait());
+        }
+    }
+
+    async fn change_key(&self, change: Change) -> Result<bool, StoreError> {
+        let result = self.change(change).await;
+        // Also after an error: the change may have been made.
+        self.key_cache.invalidate();
+        result
+    }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
+use super::error::StoreError;
 use super::expiry::Expiry;
-use super::store::{AddedOnce, IdempotencyKey, KeyRecord, StoreError};
+use super::types::{AddedOnce, IdempotencyKey, KeyRecord};
 use crate::schemas::NewPet;
 
 /// A write, with the caller that waits for its result.

@@ -197,7 +197,7 @@ async fn a_read_only_file_system_is_named() {
         &["key", "create", "tests", "--database", &new],
         &["serve", "--database", &database],
         &["backup", "kept.db", "--database", &database],
-        &["copy", "--from", &database, "--to", "sqlite:to.db"],
+        &["copy", "--from", &database, "--to", "postgres://u@h/d"],
     ] {
         let line = directory.run_changed(arguments, enter).await.failure();
         assert!(line.contains("is on a read-only file system; mount it for writing"), "{line}");

@@ -1,12 +1,11 @@
-//! A store that fails on request, around a real one.
+//! The store of a service, which fails on request.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use animal_store::schemas::{NewPet, Pet};
-use animal_store::storage::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery, Store, StoreError};
-use async_trait::async_trait;
-use jiff::Timestamp;
+use animal_store::storage::{self, PetsQuery, Store, StoreError};
+use futures::FutureExt as _;
 use tokio::sync::Semaphore;
 
 /// A call of the store that can fail.
@@ -65,9 +64,13 @@ impl Gate {
     }
 }
 
-/// Delegates to another store, and fails where told to.
+/// A store that fails where it is told to.
 pub struct FailingStore {
-    inner: Arc<dyn Store>,
+    store: Arc<Store>,
+    faults: Arc<Faults>,
+}
+
+struct Faults {
     faults: Mutex<HashMap<Step, Fault>>,
     page_queries: Mutex<Vec<PetsQuery>>,
     keys_found: Semaphore,
@@ -76,47 +79,85 @@ pub struct FailingStore {
 }
 
 impl FailingStore {
-    /// Returns a store that delegates to `inner`.
-    pub fn around(inner: Arc<dyn Store>) -> Self {
-        Self {
-            inner,
+    /// Makes `store` fail on request.
+    pub fn around(store: Arc<Store>) -> Self {
+        let faults = Arc::new(Faults {
             faults: Mutex::default(),
             page_queries: Mutex::default(),
             keys_found: Semaphore::new(0),
             failed_additions: Semaphore::new(0),
-        }
+        });
+        let intercepting = faults.clone();
+        store.intercept(Box::new(move |step| {
+            let faults = intercepting.clone();
+            async move { faults.at(step).await }.boxed()
+        }));
+        Self { store, faults }
+    }
+
+    /// Returns the store, for a server.
+    pub fn store(&self) -> Arc<Store> {
+        self.store.clone()
     }
 
     /// Makes `step` fail until [`Self::recover`] is called.
     pub fn fail(&self, step: Step, fault: Fault) {
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner).insert(step, fault);
+        self.faults.faults.lock().unwrap_or_else(PoisonError::into_inner).insert(step, fault);
     }
 
     /// Removes all faults.
     pub fn recover(&self) {
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.faults.faults.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Returns the queries for pages since the last call, in order.
     pub fn page_queries(&self) -> Vec<PetsQuery> {
-        std::mem::take(&mut self.page_queries.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.faults.page_queries.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Waits until the key of a request was looked up and the request waits for more input. Returns once for each
     /// request.
     pub async fn key_found(&self) {
-        self.keys_found.acquire().await.expect("never closed").forget();
+        self.faults.keys_found.acquire().await.expect("never closed").forget();
     }
 
     /// Waits until an addition has failed after its commit. Returns once for each.
     pub async fn addition_failed(&self) {
-        self.failed_additions.acquire().await.expect("never closed").forget();
+        self.faults.failed_additions.acquire().await.expect("never closed").forget();
     }
+}
 
+impl Deref for FailingStore {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.store
+    }
+}
+
+impl Faults {
     fn fault(&self, step: Step) -> Option<Fault> {
         let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         let any = faults.get(&Step::Any).filter(|_| step != Step::KeyByHash);
         faults.get(&step).or(any).cloned()
+    }
+
+    async fn at(&self, step: storage::Step) -> Result<(), StoreError> {
+        match step {
+            storage::Step::AddPet => self.before(Step::AddPet).await,
+            storage::Step::PetAdded => self.after_adding(),
+            storage::Step::Pet => self.before(Step::Pet).await,
+            storage::Step::Pets(query) => {
+                self.page_queries.lock().unwrap_or_else(PoisonError::into_inner).push(query);
+                self.before(Step::Pets).await
+            }
+            storage::Step::FindKey => self.before(Step::KeyByHash).await,
+            storage::Step::KeyFound => {
+                // On one thread, tasks that wait for this run only when the request waits.
+                self.keys_found.add_permits(1);
+                Ok(())
+            }
+        }
     }
 
     async fn before(&self, step: Step) -> Result<(), StoreError> {
@@ -132,99 +173,14 @@ impl FailingStore {
             }
         }
     }
-}
 
-impl FailingStore {
-    fn after_adding<T>(&self, added: Result<T, StoreError>) -> Result<T, StoreError> {
+    fn after_adding(&self) -> Result<(), StoreError> {
         match self.fault(Step::AddPet) {
             Some(Fault::UnavailableAfterCommit) => {
                 self.failed_additions.add_permits(1);
-                added.and(Err(StoreError::Unavailable(INTERNALS.to_owned())))
+                Err(StoreError::Unavailable(INTERNALS.to_owned()))
             }
-            _ => added,
+            _ => Ok(()),
         }
-    }
-}
-
-#[async_trait]
-impl Store for FailingStore {
-    async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
-        self.before(Step::AddPet).await?;
-        self.after_adding(self.inner.add_pet(new).await)
-    }
-
-    async fn add_pet_once(
-        &self,
-        new: NewPet,
-        key: IdempotencyKey,
-        at: Timestamp,
-    ) -> Result<AddedOnce, StoreError> {
-        self.before(Step::AddPet).await?;
-        self.after_adding(self.inner.add_pet_once(new, key, at).await)
-    }
-
-    async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
-        self.before(Step::Pet).await?;
-        self.inner.pet(id).await
-    }
-
-    async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
-        self.page_queries.lock().unwrap_or_else(PoisonError::into_inner).push(query);
-        self.before(Step::Pets).await?;
-        self.inner.pets(query).await
-    }
-
-    async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
-        self.inner.add_key(key).await
-    }
-
-    async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
-        self.inner.keys().await
-    }
-
-    async fn key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<KeyRecord>, StoreError> {
-        self.before(Step::KeyByHash).await?;
-        self.inner.key_by_hash(hash).await
-    }
-
-    async fn key_for_authentication(&self, hash: &[u8; 32]) -> Result<Option<Arc<KeyRecord>>, StoreError> {
-        self.before(Step::KeyByHash).await?;
-        let key = self.inner.key_for_authentication(hash).await;
-        // On one thread, tasks that wait for this run only when the request waits.
-        self.keys_found.add_permits(1);
-        key
-    }
-
-    fn note_use(&self, key: &KeyRecord, at: Timestamp) {
-        self.inner.note_use(key, at);
-    }
-
-    async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
-        self.inner.revoke_key(id, at).await
-    }
-
-    async fn rotate_key(
-        &self,
-        old: &str,
-        old_expires: Timestamp,
-        new: KeyRecord,
-    ) -> Result<bool, StoreError> {
-        self.inner.rotate_key(old, old_expires, new).await
-    }
-
-    fn secret(&self) -> [u8; 32] {
-        self.inner.secret()
-    }
-
-    fn is_replicated(&self) -> bool {
-        self.inner.is_replicated()
-    }
-
-    fn descriptors(&self) -> usize {
-        self.inner.descriptors()
-    }
-
-    async fn close(&self) {
-        self.inner.close().await;
     }
 }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use animal_store::keys;
-use animal_store::storage::Store;
 use aws_lc_rs::digest::{SHA256, digest};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
@@ -195,7 +194,7 @@ async fn after_a_rotation_both_keys_are_valid_during_the_overlap() {
     let service = Service::start().await;
     let old = service.new_key("old", None).await;
     let overlap = SignedDuration::from_hours(24);
-    let new = keys::rotate(&*service.store, &old.record.id, Timestamp::now(), overlap, None).await;
+    let new = keys::rotate(&service.store, &old.record.id, Timestamp::now(), overlap, None).await;
     let new = new.unwrap().expect("a key");
     service.recorder.add_secret(&new.secret);
     service.get_with(&old.secret, "/v1/pets").await.expect(200);
@@ -208,7 +207,7 @@ async fn after_the_overlap_only_the_new_key_is_valid() {
     let old = service.new_key("old", None).await;
     let none = SignedDuration::ZERO;
     let before = Timestamp::now() - SignedDuration::from_secs(2);
-    let new = keys::rotate(&*service.store, &old.record.id, before, none, None).await;
+    let new = keys::rotate(&service.store, &old.record.id, before, none, None).await;
     let new = new.unwrap().expect("a key");
     unauthorized(&service.get_with(&old.secret, "/v1/pets").await, INVALID);
     service.get_with(&new.secret, "/v1/pets").await.expect(200);

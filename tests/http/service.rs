@@ -99,7 +99,7 @@ impl Setup {
             &self.options,
             listeners,
             &self.document,
-            Arc::clone(&store) as _,
+            store.store(),
             &logger,
             &Handle::current(),
         )
@@ -157,7 +157,7 @@ impl Service {
 
     /// Creates another key.
     pub async fn new_key(&self, name: &str, expires_in: Option<SignedDuration>) -> NewKey {
-        let made = keys::create(&*self.store, name, None, Timestamp::now(), expires_in).await.expect("a key");
+        let made = keys::create(&self.store, name, None, Timestamp::now(), expires_in).await.expect("a key");
         self.recorder.add_secret(&made.secret);
         made
     }
@@ -173,7 +173,7 @@ impl Service {
     }
 
     /// Opens the store a second time, as another process would.
-    pub async fn open_store_again(&self) -> Arc<dyn Store> {
+    pub async fn open_store_again(&self) -> Arc<Store> {
         storage::open(&self.database.url(), &store_options(16)).await.expect("a store")
     }
 

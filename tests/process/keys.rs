@@ -307,7 +307,7 @@ async fn messages_escape_what_would_change_a_terminal() {
         &["key", "revoke", "key_x", "--database", &url],
         &["key", "revoke", name, "--database", &url],
         &["restore", name],
-        &["copy", "--from", "sqlite:no.db\u{1b}", "--to", "sqlite:to.db"],
+        &["copy", "--from", "sqlite:no.db\u{1b}", "--to", "postgres://u@h/d"],
         &["serve", "--config", name],
         &["serve", name],
         &["backup", name],
@@ -381,7 +381,7 @@ async fn list_does_not_change_an_older_database() {
     drop(older);
     directory.set_mode("animal-store.db", 0o600);
     let before = directory.files();
-    let from = ["copy", "--from", "sqlite:animal-store.db", "--to", "sqlite:to.db"];
+    let from = ["copy", "--from", "sqlite:animal-store.db", "--to", "postgres://u@h/d"];
     for command in [&["key", "list"][..], &from] {
         let line = directory.run(command).await.failure();
         for text in ["animal-store.db", "format 3", "`animal-store backup FILE`", "`animal-store serve`"] {

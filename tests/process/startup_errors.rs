@@ -50,7 +50,7 @@ rejected! {
         ["serve", "--bind", "127.0.0.1:0", "--database", "sqlite:no/such/a.db"] => ["no/such/a.db", "directory"];
 
     a_missing_source_is_rejected:
-        ["copy", "--from", "sqlite:missing.db", "--to", "sqlite:to.db"] => ["missing.db does not exist", "--from", "such as sqlite:"];
+        ["copy", "--from", "sqlite:missing.db", "--to", "postgres://u@h/d"] => ["missing.db does not exist; check the path"];
     a_backup_of_a_missing_database_is_rejected: ["backup", "kept.db"] => ["animal-store.db does not exist", "set by default; the flag is --database"];
 
     a_key_without_a_name_is_rejected: ["key", "create"] => ["NAME"];
@@ -134,7 +134,7 @@ async fn a_mistyped_database_url_is_never_shown() {
             (vec!["serve", url], None),
             (vec![url], None),
             (vec!["serve", &equals], None),
-            (vec!["copy", "--from", url, "--to", "sqlite:to.db"], None),
+            (vec!["copy", "--from", url, "--to", "postgres://u@h/d"], None),
             (vec!["copy", "--from", "sqlite:animal-store.db", "--to", url], None),
         ];
         for command in

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use animal_store::storage::copy::Transfer;
-use animal_store::storage::{AddedOnce, IdempotencyKey, PostgresOptions, StoreOptions, open_for_copy};
+use animal_store::storage::{AddedOnce, IdempotencyKey, PostgresOptions, Store, StoreOptions};
 use tokio::task::yield_now;
 
 use crate::clock::Clock;
-use crate::conformance::{Engine as _, idempotency_key, new_pet, second};
+use crate::conformance::{Engine, idempotency_key, new_pet, second};
 use crate::postgres::{self, Postgres};
-use crate::sqlite::{self, Sqlite};
+use crate::sqlite::Sqlite;
 
 const NOW: i64 = 1_800_000_000;
 const DAY: i64 = IdempotencyKey::LIFETIME.as_secs();
@@ -20,14 +19,15 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const MANY: usize = 300;
 
 /// A store and the number of keys that were added.
-struct Keys {
-    store: Arc<dyn Transfer>,
+struct Keys<D> {
+    database: D,
+    store: Arc<Store>,
     added: usize,
 }
 
-impl Keys {
-    fn of(store: Arc<dyn Transfer>) -> Self {
-        Self { store, added: 0 }
+impl<D: Engine> Keys<D> {
+    fn of(database: D, store: Arc<Store>) -> Self {
+        Self { database, store, added: 0 }
     }
 
     /// Adds animals with new keys at this second.
@@ -62,10 +62,10 @@ impl Keys {
     }
 
     /// Waits until the store has this many keys.
-    async fn until_left(&self, count: usize) {
+    async fn until_left(&self, count: i64) {
         let start = Instant::now();
         loop {
-            let left = self.store.idempotency_keys(i64::MIN, 1_000).await.unwrap().len();
+            let left = self.database.rows("idempotency_key").await;
             if left == count {
                 return;
             }
@@ -75,21 +75,21 @@ impl Keys {
     }
 }
 
-async fn expired_keys_are_removed(store: Arc<dyn Transfer>) {
+async fn expired_keys_are_removed<D: Engine>(database: D, store: Arc<Store>) {
     let clock = Clock::stopped();
-    let mut keys = Keys::of(store);
+    let mut keys = Keys::of(database, store);
     keys.add(MANY, NOW).await;
     keys.add_a_minute_later(&clock, NOW + DAY).await;
-    keys.until_left(MANY + 1 - 256).await;
+    keys.until_left(MANY as i64 + 1 - 256).await;
     // The rest is due at once. The key of this addition has not expired, and stays.
     keys.add(1, NOW + DAY).await;
     keys.until_left(2).await;
 }
 
 /// The wall clock jumps ahead for some additions, and back: their keys are kept for a day, and then removed.
-async fn keys_of_the_future_are_removed(store: Arc<dyn Transfer>) {
+async fn keys_of_the_future_are_removed<D: Engine>(database: D, store: Arc<Store>) {
     let clock = Clock::stopped();
-    let mut keys = Keys::of(store);
+    let mut keys = Keys::of(database, store);
     keys.add(MANY, NOW + 3_650 * DAY).await;
     keys.add(MANY, NOW).await;
     let found = keys.store.clone();
@@ -111,68 +111,68 @@ async fn keys_of_the_future_are_removed(store: Arc<dyn Transfer>) {
 }
 
 /// Keys that were added while the wall clock was ahead do not delay the removal of those after them.
-async fn keys_after_those_of_the_future_are_removed(store: Arc<dyn Transfer>) {
+async fn keys_after_those_of_the_future_are_removed<D: Engine>(database: D, store: Arc<Store>) {
     let clock = Clock::stopped();
-    let mut keys = Keys::of(store);
+    let mut keys = Keys::of(database, store);
     keys.add(MANY, NOW + 3_650 * DAY).await;
     keys.add(2 * MANY, NOW).await;
     keys.add_a_minute_later(&clock, NOW + DAY).await;
     // The rest is due at once.
     keys.add_one_by_one(4, NOW + DAY).await;
-    keys.until_left(MANY + 5).await;
+    keys.until_left(MANY as i64 + 5).await;
     // Now those of the future have expired, too.
     keys.add_a_minute_later(&clock, NOW + 2 * DAY).await;
     keys.add_one_by_one(4, NOW + 2 * DAY).await;
     keys.until_left(5).await;
 }
 
-async fn sqlite() -> (Sqlite, Arc<dyn Transfer>) {
+async fn sqlite() -> (Sqlite, Arc<Store>) {
     let database = Sqlite::fresh().await;
-    let store = open_for_copy(&database.url(), &sqlite::options()).await.unwrap();
+    let store = database.open().await;
     (database, store)
 }
 
-async fn postgresql() -> Option<(Postgres, Arc<dyn Transfer>)> {
+async fn postgresql() -> Option<(Postgres, Arc<Store>)> {
     let database = Postgres::try_fresh().await?;
     let options = postgres::options();
     let one_writer = PostgresOptions { writers: 1, ..options.postgres };
     let options = StoreOptions { postgres: one_writer, ..options };
-    let store = open_for_copy(&database.url(), &options).await.unwrap();
+    let store = database.with(&options).await;
     Some((database, store))
 }
 
 #[tokio::test]
 async fn on_sqlite() {
-    let (_database, store) = sqlite().await;
-    expired_keys_are_removed(store).await;
+    let (database, store) = sqlite().await;
+    expired_keys_are_removed(database, store).await;
 }
 
 #[tokio::test]
 async fn on_postgresql() {
-    let Some((_database, store)) = postgresql().await else { return };
-    expired_keys_are_removed(store).await;
+    let Some((database, store)) = postgresql().await else { return };
+    expired_keys_are_removed(database, store).await;
 }
 
 #[tokio::test]
 async fn of_the_future_on_sqlite() {
-    let (_database, store) = sqlite().await;
-    keys_of_the_future_are_removed(store).await;
+    let (database, store) = sqlite().await;
+    keys_of_the_future_are_removed(database, store).await;
 }
 
 #[tokio::test]
 async fn of_the_future_on_postgresql() {
-    let Some((_database, store)) = postgresql().await else { return };
-    keys_of_the_future_are_removed(store).await;
+    let Some((database, store)) = postgresql().await else { return };
+    keys_of_the_future_are_removed(database, store).await;
 }
 
 #[tokio::test]
 async fn after_those_of_the_future_on_sqlite() {
-    let (_database, store) = sqlite().await;
-    keys_after_those_of_the_future_are_removed(store).await;
+    let (database, store) = sqlite().await;
+    keys_after_those_of_the_future_are_removed(database, store).await;
 }
 
 #[tokio::test]
 async fn after_those_of_the_future_on_postgresql() {
-    let Some((_database, store)) = postgresql().await else { return };
-    keys_after_those_of_the_future_are_removed(store).await;
+    let Some((database, store)) = postgresql().await else { return };
+    keys_after_those_of_the_future_are_removed(database, store).await;
 }

@@ -53,16 +53,16 @@ impl Page {
 
 /// While a lock blocks all writes, `writers` writes are in progress, 20 fill the queue, and the next is rejected. After
 /// `release`, the 20 are committed in one transaction.
-async fn queue_and_batches(page: &Page, store: &dyn Store, writers: usize, release: impl AsyncFnOnce()) {
+async fn queue_and_batches(page: &Page, store: &Store, writers: usize, release: impl AsyncFnOnce()) {
     let mut adding = Vec::new();
     for _ in 0..writers {
-        let mut blocked = store.add_pet(new_pet("blocked", 1, None));
+        let mut blocked = store.add_pet(new_pet("blocked", 1, None)).boxed();
         assert!((&mut blocked).now_or_never().is_none());
         adding.push(blocked);
         page.depth(0.0).await;
     }
     for _ in 0..20 {
-        let mut waiting = store.add_pet(new_pet("waiting", 1, None));
+        let mut waiting = store.add_pet(new_pet("waiting", 1, None)).boxed();
         assert!((&mut waiting).now_or_never().is_none());
         adding.push(waiting);
     }
@@ -88,7 +88,7 @@ async fn queue_depth_and_batches_are_counted_on_sqlite() {
     let store = database.with(&page.with(StoreOptions { write_queue: 20, ..sqlite::options() })).await;
     let other = database.connection();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    queue_and_batches(&page, &*store, 1, async || other.execute_batch("ROLLBACK").unwrap()).await;
+    queue_and_batches(&page, &store, 1, async || other.execute_batch("ROLLBACK").unwrap()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -98,7 +98,7 @@ async fn queue_depth_and_batches_are_counted_on_postgresql() {
     let store = database.with(&page.with(StoreOptions { write_queue: 20, ..postgres::options() })).await;
     let other = database.client().await;
     other.batch_execute("BEGIN; LOCK TABLE animal IN EXCLUSIVE MODE").await.unwrap();
-    queue_and_batches(&page, &*store, 4, async || other.batch_execute("COMMIT").await.unwrap()).await;
+    queue_and_batches(&page, &store, 4, async || other.batch_execute("COMMIT").await.unwrap()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -106,7 +106,7 @@ async fn errors_of_sqlite_are_counted_by_operation_and_cause() {
     let (database, page) = (Sqlite::fresh().await, Page::default());
     let lock_timeout = Duration::from_millis(50);
     let store = database.with(&page.with(StoreOptions { lock_timeout, ..sqlite::options() })).await;
-    add(&*store, "fine").await;
+    add(&store, "fine").await;
     store.add_key(key(1)).await.unwrap();
     store.add_key(key(1)).await.unwrap_err();
     assert_eq!(page.all_errors(), 0, "an error of the caller was counted");
@@ -129,7 +129,7 @@ async fn errors_of_postgresql_are_counted_by_operation_and_cause() {
     let lock_timeout = Duration::from_millis(50);
     let options = page.with(StoreOptions { lock_timeout, ..postgres::options() });
     let store = open(&cluster.url("postgres"), &options).await.unwrap();
-    add(&*store, "fine").await;
+    add(&store, "fine").await;
     store.add_key(key(1)).await.unwrap();
     store.add_key(key(1)).await.unwrap_err();
     assert_eq!(page.all_errors(), 0, "an error of the caller was counted");

@@ -6,7 +6,7 @@ use tokio_postgres::{Client, Error, Statement};
 use super::animals;
 use super::error::PgError;
 use crate::schemas::PetStatus;
-use crate::storage::store::{AddedOnce, IdempotencyKey};
+use crate::storage::types::{AddedOnce, IdempotencyKey};
 use crate::storage::write::Addition;
 
 // `mark` announces that animals above the last identifier of the sequence may appear until this transaction ends

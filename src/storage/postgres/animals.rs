@@ -5,7 +5,7 @@ use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::error::PgError;
 use crate::schemas::{Pet, PetName, PetStatus};
-use crate::storage::store::PetsQuery;
+use crate::storage::types::PetsQuery;
 
 const GET: &str = "SELECT id, name, category_id, status FROM animal WHERE id = $1";
 
@@ -26,16 +26,6 @@ const SETTLED: &str = "SELECT $1::bigint - coalesce(max(behind), 0) FROM ( \
          WHERE locktype = 'advisory' AND objsubid = 1 AND classid::bigint >> 16 = 24942 \
              AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
      ) AS marks WHERE behind BETWEEN 1 AND 1::bigint << 47";
-
-const IMPORT: &str = "INSERT INTO animal (id, name, category_id, status) \
-     SELECT id, name, category_id, status \
-     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) AS given (id, name, category_id, status)";
-
-// A new sequence has the last value 1, which was not assigned yet.
-const ADVANCE_SEQUENCE: &str = "SELECT setval('animal_id', $1) FROM animal_id \
-     WHERE last_value < $1 OR (last_value = $1 AND NOT is_called)";
-
-const LAST: &str = "SELECT id, name, category_id, status FROM animal ORDER BY id DESC LIMIT 1";
 
 /// The prepared queries of a connection for reading.
 pub(super) struct Queries {
@@ -80,25 +70,6 @@ impl Queries {
     pub(super) async fn settled(&self, client: &Client, id: i64) -> Result<i64, PgError> {
         Ok(client.query_one(&self.settled, &[&id]).await?.try_get(0)?)
     }
-}
-
-/// Stores animals with their identifiers, and advances the sequence.
-pub(super) async fn import(client: &Client, animals: &[Pet]) -> Result<(), PgError> {
-    let ids: Vec<i64> = animals.iter().map(|pet| pet.id).collect();
-    let names: Vec<&str> = animals.iter().map(|pet| pet.name.as_str()).collect();
-    let categories: Vec<i64> = animals.iter().map(|pet| pet.category_id).collect();
-    let statuses: Vec<Option<&str>> = animals.iter().map(|pet| pet.status.map(PetStatus::as_str)).collect();
-    // First, so that after a crash no stored identifier is assigned again.
-    if let Some(highest) = ids.iter().max().filter(|highest| **highest >= 1) {
-        client.query(ADVANCE_SEQUENCE, &[highest]).await?;
-    }
-    client.execute(IMPORT, &[&ids, &names, &categories, &statuses]).await?;
-    Ok(())
-}
-
-/// Returns the animal with the highest identifier.
-pub(super) async fn last(client: &Client) -> Result<Option<Pet>, PgError> {
-    client.query_opt(LAST, &[]).await?.as_ref().map(pet).transpose()
 }
 
 /// Reads an animal from the first four columns.

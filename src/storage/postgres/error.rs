@@ -4,10 +4,9 @@ use std::error::Error as _;
 
 use tokio_postgres::Error;
 
-use crate::storage::error_type::ErrorType;
+use crate::storage::error::{ErrorType, StoreError};
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
-use crate::storage::store::StoreError;
 
 /// Why a connection to a host failed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -150,7 +149,7 @@ fn is_lost(error: &Error) -> bool {
 }
 
 /// Describes an error in one line, which may name tables and users, never a password.
-pub(super) fn describe(error: &Error) -> String {
+pub(in crate::storage) fn describe(error: &Error) -> String {
     let text = match (error.as_db_error(), error.source()) {
         (Some(server), _) => server.message().to_owned(),
         (None, Some(source)) => format!("{error}: {source}"),

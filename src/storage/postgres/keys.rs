@@ -6,7 +6,8 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::error::{PgError, WriteResult};
-use crate::storage::store::{KeyRecord, StoreError};
+use crate::storage::error::StoreError;
+use crate::storage::types::KeyRecord;
 
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";

@@ -73,4 +73,6 @@ mod write_session;
 mod writer;
 
 pub use engine::check_url;
-pub(super) use engine::open;
+pub(super) use engine::{Postgres, open};
+pub(super) use error::describe;
+pub(super) use import::Import;

@@ -26,7 +26,7 @@ use tokio::time::{Instant, sleep};
 use super::error::PgError;
 use super::reader::{Reader, Readers};
 use crate::schemas::Pet;
-use crate::storage::store::{PetsFound, PetsQuery};
+use crate::storage::types::{PetsFound, PetsQuery};
 
 /// How long a page waits for batches in progress. After that it ends before their first identifier.
 const WAIT: Duration = Duration::from_secs(1);

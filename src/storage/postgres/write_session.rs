@@ -11,9 +11,10 @@ use super::error::{PgError, WriteResult};
 use super::session::{Purpose, Session};
 use super::{additions, idempotency, keys};
 use crate::schemas::{NewPet, Pet};
+use crate::storage::error::StoreError;
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
-use crate::storage::store::{AddedOnce, StoreError};
+use crate::storage::types::AddedOnce;
 use crate::storage::write::{Addition, Caller, Change};
 
 /// A connection for writing with its prepared statements.

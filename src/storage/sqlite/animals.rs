@@ -4,9 +4,10 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Error, ErrorCode, OptionalExtension, Row, params};
 
 use super::batch::Batch;
+use super::engine::Sqlite;
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
-use crate::storage::error_type::ErrorType;
-use crate::storage::store::{PetsFound, PetsQuery};
+use crate::storage::error::{ErrorType, StoreError};
+use crate::storage::types::{PetsFound, PetsQuery};
 
 const INSERT: &str = "INSERT INTO animal (name, category_id, status) VALUES (?1, ?2, ?3)";
 
@@ -21,10 +22,17 @@ const PAGE: &str = "SELECT id, name, category_id, status FROM animal WHERE id >=
 const PAGE_OF_STATUS: &str = "SELECT id, name, category_id, status \
      FROM animal INDEXED BY animal_by_status WHERE status = ?3 AND id >= ?1 ORDER BY id LIMIT ?2";
 
-// AUTOINCREMENT continues after the highest identifier, also after one that was imported.
-const IMPORT: &str = "INSERT INTO animal (id, name, category_id, status) VALUES (?1, ?2, ?3, ?4)";
+impl Sqlite {
+    /// Returns the animal with this identifier.
+    pub(in crate::storage) async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
+        self.read(move |connection| get(connection, id)).await
+    }
 
-const LAST: &str = "SELECT id, name, category_id, status FROM animal ORDER BY id DESC LIMIT 1";
+    /// Returns a page of animals.
+    pub(in crate::storage) async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
+        self.read(move |connection| page(connection, query)).await
+    }
+}
 
 pub(super) fn insert(batch: &Batch<'_>, new: &NewPet) -> rusqlite::Result<Pet> {
     let NewPet { name, category_id, status } = new.clone();
@@ -48,23 +56,8 @@ pub(super) fn get(connection: &Connection, id: i64) -> rusqlite::Result<Option<P
     connection.prepare_cached(GET)?.query_row([id], pet).optional()
 }
 
-/// Stores animals with their identifiers.
-pub(super) fn import(connection: &Connection, pets: &[Pet]) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(IMPORT)?;
-    for pet in pets {
-        let status = pet.status.map(PetStatus::as_str);
-        statement.execute(params![pet.id, pet.name.as_str(), pet.category_id, status])?;
-    }
-    Ok(())
-}
-
-/// Returns the animal with the highest identifier.
-pub(super) fn last(connection: &Connection) -> rusqlite::Result<Option<Pet>> {
-    connection.prepare_cached(LAST)?.query_row([], pet).optional()
-}
-
 /// Reads one animal more than the limit, which shows whether there are more and is not returned.
-pub(super) fn page(connection: &Connection, query: PetsQuery) -> rusqlite::Result<PetsFound> {
+fn page(connection: &Connection, query: PetsQuery) -> rusqlite::Result<PetsFound> {
     let from = match query.after {
         None => i64::MIN,
         Some(i64::MAX) => return Ok(PetsFound { pets: Vec::new(), more: false }),

@@ -2,10 +2,9 @@
 
 use rusqlite::{Error, ErrorCode};
 
-use crate::storage::error_type::ErrorType;
+use crate::storage::error::{ErrorType, StoreError};
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
-use crate::storage::store::StoreError;
 
 /// Logs and counts an error, and returns the error for the caller.
 pub(super) fn report(options: &StoreOptions, access: Access, error: &Error) -> StoreError {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use rusqlite::{Error, ffi};
 use rustix::fs::statvfs;
 
-use crate::storage::error_type::ErrorType;
+use crate::storage::error::ErrorType;
 
 /// The space that the largest batch takes, up to 3 MiB in the WAL and once more in the file: 256 animals with the longest
 /// names and with keys, each of which changes another page of the index of keys.

@@ -4,7 +4,9 @@ use jiff::Timestamp;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
-use crate::storage::store::KeyRecord;
+use super::engine::Sqlite;
+use crate::storage::error::StoreError;
+use crate::storage::types::KeyRecord;
 
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -23,6 +25,27 @@ const ROTATABLE: &str = "SELECT 1 FROM api_key WHERE id = ?1 AND revoked IS NULL
 
 const EXPIRE: &str = "UPDATE api_key SET expires = min(coalesce(expires, ?2), ?2) WHERE id = ?1";
 
+impl Sqlite {
+    /// Returns all keys, oldest first.
+    pub(in crate::storage) async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        self.read_keys(|connection| connection.prepare_cached(ALL)?.query_map([], key)?.collect()).await
+    }
+
+    /// Returns the key with this SHA-256.
+    pub(in crate::storage) async fn key_by_hash(
+        &self,
+        hash: [u8; 32],
+    ) -> Result<Option<KeyRecord>, StoreError> {
+        let file = self.file.clone();
+        let find = move |connection: &Connection| {
+            // The key may be revoked in a file that replaced this one.
+            file.check()?;
+            connection.prepare_cached(BY_HASH)?.query_row([hash], key).optional()
+        };
+        self.read_keys(find).await
+    }
+}
+
 pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> rusqlite::Result<bool> {
     let inserted = connection.prepare_cached(INSERT)?.execute(params![
         key.id,
@@ -40,14 +63,6 @@ pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> rusqlite::Resu
 /// Stores that a key was used, at a time in seconds.
 pub(super) fn note_use(connection: &Connection, id: &str, at: i64) -> rusqlite::Result<bool> {
     Ok(connection.prepare_cached(USE)?.execute(params![id, at])? > 0)
-}
-
-pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<KeyRecord>> {
-    connection.prepare_cached(ALL)?.query_map([], key)?.collect()
-}
-
-pub(super) fn by_hash(connection: &Connection, hash: &[u8; 32]) -> rusqlite::Result<Option<KeyRecord>> {
-    connection.prepare_cached(BY_HASH)?.query_row([hash], key).optional()
 }
 
 pub(super) fn revoke(connection: &Connection, id: &str, at: Timestamp) -> rusqlite::Result<bool> {

@@ -78,6 +78,17 @@ pub(super) fn open_existing(
     open().map_err(|failure: OpenFailure| OpenError::of_file(path, failure))
 }
 
+/// Opens the database at `path` to copy it, and locks it against all other connections. The error is one line.
+pub(in crate::storage) fn open_source(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
+    let connection = open_existing(path, |path| connection::open_exclusively(path, lock_timeout))?;
+    let newest = match version(&connection) {
+        Ok(NEWEST) => Ok(connection),
+        Ok(older) => Err(OpenFailure::Older(older)),
+        Err(error) => Err(error.into()),
+    };
+    newest.map_err(|failure| OpenError::of_file(path, failure))
+}
+
 fn inspect_and_open(path: &Path, options: &StoreOptions) -> Result<Opened, OpenFailure> {
     let lock_timeout = options.lock_timeout;
     // An absolute path is never `:memory:` or `file:...`, which SQLite interprets.

@@ -28,10 +28,10 @@ use super::checkpoint::Checkpoints;
 use super::file::DatabaseFile;
 use super::idempotency::{self, KeyHasher};
 use super::{connection, error, keys, migrations};
+use crate::storage::error::StoreError;
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
 use crate::storage::queue::{Batches, MAX_BATCH, QueuedWrite};
-use crate::storage::store::StoreError;
 use crate::storage::write::{Change, Write};
 
 /// The state of the thread that writes.

@@ -41,7 +41,7 @@ async fn a_missing_animal_is_none() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     assert_eq!(store.pet(1).await.unwrap(), None);
-    let only = add(&*store, "only").await;
+    let only = add(&store, "only").await;
     for id in [i64::MIN, -1, 0, only.id - 1, only.id + 1, i64::MAX] {
         assert_eq!(store.pet(id).await.unwrap(), None, "{id}");
     }
@@ -53,7 +53,7 @@ async fn identifiers_ascend() {
     let store = engine.open().await;
     let mut last = 0;
     for number in 0..50 {
-        let id = add(&*store, &number.to_string()).await.id;
+        let id = add(&store, &number.to_string()).await.id;
         assert!(id > last, "{id} came after {last}");
         last = id;
     }
@@ -69,7 +69,7 @@ async fn identifiers_are_unique_among_64_writers() {
             let mut last = 0;
             let mut ids = Vec::new();
             for number in 0..20 {
-                let added = add(&*store, &format!("{writer}/{number}")).await;
+                let added = add(&store, &format!("{writer}/{number}")).await;
                 assert_eq!(added.name.as_str(), format!("{writer}/{number}"));
                 assert!(added.id > last, "{} came after {last}", added.id);
                 last = added.id;
@@ -92,7 +92,7 @@ async fn identifiers_are_unique_among_two_handles() {
     let handles = [engine.open().await, engine.open().await];
     let adding = (0..40).map(|number| {
         let store = &handles[number % 2];
-        async move { add(&**store, &number.to_string()).await }
+        async move { add(store, &number.to_string()).await }
     });
     let added = join_all(adding).await;
     let ids: HashSet<i64> = added.iter().map(|pet| pet.id).collect();

@@ -9,7 +9,7 @@ use crate::conformance::{Engine as _, add, idempotency_key, new_pet, second};
 
 const NOW: i64 = 1_800_000_000;
 
-async fn once(store: &dyn Store, name: &str, key: IdempotencyKey, at: i64) -> AddedOnce {
+async fn once(store: &Store, name: &str, key: IdempotencyKey, at: i64) -> AddedOnce {
     store.add_pet_once(new_pet(name, 1, Some(PetStatus::Sold)), key, second(at)).await.unwrap()
 }
 
@@ -20,7 +20,7 @@ fn added(result: AddedOnce) -> Pet {
     }
 }
 
-async fn count(store: &dyn Store) -> usize {
+async fn count(store: &Store) -> usize {
     store.pets(PetsQuery { status: None, after: None, limit: 100 }).await.unwrap().pets.len()
 }
 
@@ -28,18 +28,18 @@ async fn count(store: &dyn Store) -> usize {
 async fn a_key_adds_one_animal() {
     let Some(engine) = fresh().await else { return };
     let (store, other) = (engine.open().await, engine.open().await);
-    let rex = added(once(&*store, "Rex", idempotency_key("a"), NOW).await);
+    let rex = added(once(&store, "Rex", idempotency_key("a"), NOW).await);
     assert_eq!(store.pet(rex.id).await.unwrap().as_ref(), Some(&rex));
     for handle in [&store, &other, &store] {
-        let again = once(&**handle, "Rex", idempotency_key("a"), NOW + 1).await;
+        let again = once(handle, "Rex", idempotency_key("a"), NOW + 1).await;
         assert_eq!(again, AddedOnce::Before(rex.clone()));
     }
-    assert_eq!(once(&*other, "Mia", idempotency_key("a"), NOW).await, AddedOnce::Differs);
-    assert_eq!(count(&*store).await, 1);
-    added(once(&*store, "Rex", idempotency_key("b"), NOW).await);
+    assert_eq!(once(&other, "Mia", idempotency_key("a"), NOW).await, AddedOnce::Differs);
+    assert_eq!(count(&store).await, 1);
+    added(once(&store, "Rex", idempotency_key("b"), NOW).await);
     let other_client = IdempotencyKey { client: "key2".to_owned(), value: "a".to_owned() };
-    added(once(&*store, "Rex", other_client, NOW).await);
-    assert_eq!(count(&*store).await, 3);
+    added(once(&store, "Rex", other_client, NOW).await);
+    assert_eq!(count(&store).await, 3);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -64,7 +64,7 @@ async fn concurrent_additions_with_a_key_add_one_animal() {
     let adding = (0..240).map(|number: usize| {
         let (store, round) = (&handles[number % 3], number / 3);
         let key = [round, 79 - round, (round * 7) % 80][number % 3] % 20;
-        async move { (key, once(&**store, "Rex", idempotency_key(&key.to_string()), NOW).await) }
+        async move { (key, once(store, "Rex", idempotency_key(&key.to_string()), NOW).await) }
     });
     let mut animals: [Option<Pet>; 20] = Default::default();
     let mut new = 0;
@@ -73,7 +73,7 @@ async fn concurrent_additions_with_a_key_add_one_animal() {
         let (AddedOnce::Now(pet) | AddedOnce::Before(pet)) = result else { panic!("{result:?}") };
         assert_eq!(*animals[key].get_or_insert_with(|| pet.clone()), pet);
     }
-    assert_eq!((new, count(&*handles[0]).await), (20, 20));
+    assert_eq!((new, count(&handles[0]).await), (20, 20));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -85,8 +85,8 @@ async fn additions_with_and_without_a_key_can_be_mixed() {
         async move {
             let name = number.to_string();
             match number % 2 {
-                0 => add(&*store, &name).await,
-                _ => added(once(&*store, &name, idempotency_key(&name), NOW).await),
+                0 => add(&store, &name).await,
+                _ => added(once(&store, &name, idempotency_key(&name), NOW).await),
             }
         }
     });
@@ -101,19 +101,19 @@ async fn a_key_expires_after_24_hours() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let day = IdempotencyKey::LIFETIME.as_secs();
-    let first = added(once(&*store, "Rex", idempotency_key("a"), NOW).await);
+    let first = added(once(&store, "Rex", idempotency_key("a"), NOW).await);
     // A replica whose clock is behind.
-    assert_eq!(once(&*store, "Rex", idempotency_key("a"), NOW - 60).await, AddedOnce::Before(first.clone()));
+    assert_eq!(once(&store, "Rex", idempotency_key("a"), NOW - 60).await, AddedOnce::Before(first.clone()));
     // Ends what began at `NOW`: the removal of expired keys would take what is added a day later for a mistake of the clock.
     store.close().await;
     let store = engine.open().await;
     assert_eq!(
-        once(&*store, "Rex", idempotency_key("a"), NOW + day - 1).await,
+        once(&store, "Rex", idempotency_key("a"), NOW + day - 1).await,
         AddedOnce::Before(first.clone())
     );
-    let second = added(once(&*store, "Mia", idempotency_key("a"), NOW + day).await);
+    let second = added(once(&store, "Mia", idempotency_key("a"), NOW + day).await);
     assert!(second.id > first.id);
-    assert_eq!(once(&*store, "Mia", idempotency_key("a"), NOW + day + 1).await, AddedOnce::Before(second));
+    assert_eq!(once(&store, "Mia", idempotency_key("a"), NOW + day + 1).await, AddedOnce::Before(second));
     assert_eq!(store.pet(first.id).await.unwrap(), Some(first));
 }
 
@@ -121,10 +121,10 @@ async fn a_key_expires_after_24_hours() {
 async fn a_key_survives_closing_the_store() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
-    let rex = added(once(&*store, "Rex", idempotency_key("a"), NOW).await);
+    let rex = added(once(&store, "Rex", idempotency_key("a"), NOW).await);
     store.close().await;
     let store = engine.open().await;
-    assert_eq!(once(&*store, "Rex", idempotency_key("a"), NOW).await, AddedOnce::Before(rex));
+    assert_eq!(once(&store, "Rex", idempotency_key("a"), NOW).await, AddedOnce::Before(rex));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -132,13 +132,13 @@ async fn a_key_whose_animal_was_removed_adds_nothing_until_it_expires() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
     let day = IdempotencyKey::LIFETIME.as_secs();
-    let rex = added(once(&*store, "Rex", idempotency_key("a"), NOW).await);
-    let mia = added(once(&*store, "Mia", idempotency_key("b"), NOW).await);
+    let rex = added(once(&store, "Rex", idempotency_key("a"), NOW).await);
+    let mia = added(once(&store, "Mia", idempotency_key("b"), NOW).await);
     engine.execute(&format!("DELETE FROM animal WHERE id = {}", rex.id)).await;
     for name in ["Rex", "another"] {
-        assert_eq!(once(&*store, name, idempotency_key("a"), NOW + day - 1).await, AddedOnce::Removed);
+        assert_eq!(once(&store, name, idempotency_key("a"), NOW + day - 1).await, AddedOnce::Removed);
     }
-    assert_eq!(once(&*store, "Mia", idempotency_key("b"), NOW + day - 1).await, AddedOnce::Before(mia));
-    assert_eq!(count(&*store).await, 1);
-    assert!(added(once(&*store, "Rex", idempotency_key("a"), NOW + day).await).id > rex.id);
+    assert_eq!(once(&store, "Mia", idempotency_key("b"), NOW + day - 1).await, AddedOnce::Before(mia));
+    assert_eq!(count(&store).await, 1);
+    assert!(added(once(&store, "Rex", idempotency_key("a"), NOW + day).await).id > rex.id);
 }

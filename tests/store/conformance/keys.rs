@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use super::fresh;
 use crate::conformance::{Engine as _, key, new_pet, second};
 
-async fn ids(store: &dyn Store) -> Vec<String> {
+async fn ids(store: &Store) -> Vec<String> {
     store.keys().await.unwrap().into_iter().map(|key| key.id).collect()
 }
 
-async fn expiry(store: &dyn Store, number: u8) -> Option<Timestamp> {
+async fn expiry(store: &Store, number: u8) -> Option<Timestamp> {
     store.key_by_hash(&key(number).hash).await.unwrap().unwrap().expires
 }
 
@@ -60,7 +60,7 @@ async fn keys_are_listed_oldest_first() {
     }
     // Created in the same second as a key that was stored before.
     store.add_key(KeyRecord { created: second(3), ..key(2) }).await.unwrap();
-    assert_eq!(ids(&*store).await, ["key1", "key3", "key2", "key5", "key9"]);
+    assert_eq!(ids(&store).await, ["key1", "key3", "key2", "key5", "key9"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -73,7 +73,7 @@ async fn identifiers_and_hashes_of_keys_are_unique() {
         assert!(matches!(rejected, Err(StoreError::Broken(_))), "{rejected:?}");
     }
     store.add_key(KeyRecord { id: "other".to_owned(), hash: [9; 32], ..key(1) }).await.unwrap();
-    assert_eq!(ids(&*store).await, ["key1", "other"], "a name need not be unique");
+    assert_eq!(ids(&store).await, ["key1", "other"], "a name need not be unique");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -128,7 +128,7 @@ async fn rotating_keeps_an_earlier_expiry() {
     for (number, expires, expected) in [(10, 499, 499), (20, 500, 500), (30, 501, 500)] {
         store.add_key(KeyRecord { expires: Some(second(expires)), ..key(number) }).await.unwrap();
         assert!(store.rotate_key(&key(number).id, second(500), key(number + 1)).await.unwrap());
-        assert_eq!(expiry(&*store, number).await, Some(second(expected)));
+        assert_eq!(expiry(&store, number).await, Some(second(expected)));
     }
 }
 

@@ -16,7 +16,7 @@ const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 async fn acknowledged_writes_exist_after_reopening() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
-    let pet = add(&*store, "durable").await;
+    let pet = add(&store, "durable").await;
     store.add_key(key(1)).await.unwrap();
     store.revoke_key("key1", second(7)).await.unwrap();
     let keys = store.keys().await.unwrap();
@@ -24,14 +24,14 @@ async fn acknowledged_writes_exist_after_reopening() {
     let reopened = engine.open().await;
     assert_eq!(reopened.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
     assert_eq!(reopened.keys().await.unwrap(), keys);
-    assert!(add(&*reopened, "next").await.id > pet.id);
+    assert!(add(&reopened, "next").await.id > pet.id);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn acknowledged_writes_exist_without_closing() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
-    let pet = add(&*store, "durable").await;
+    let pet = add(&store, "durable").await;
     drop(store);
     assert_eq!(engine.open().await.pet(pet.id).await.unwrap(), Some(pet));
 }
@@ -41,7 +41,7 @@ async fn another_handle_sees_writes_immediately() {
     let Some(engine) = fresh().await else { return };
     let (one, two) = (engine.open().await, engine.open().await);
     for (number, (writer, reader)) in (1..).zip([(&one, &two), (&two, &one), (&one, &two)]) {
-        let pet = add(&**writer, "seen").await;
+        let pet = add(writer, "seen").await;
         assert_eq!(reader.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
         assert_eq!(reader.pets(ALL).await.unwrap().pets.last(), Some(&pet));
         writer.add_key(key(number)).await.unwrap();
@@ -74,12 +74,12 @@ async fn two_stores_have_different_secrets() {
 async fn a_new_store_may_be_opened_concurrently() {
     let Some(engine) = fresh().await else { return };
     let runtime = Handle::current();
-    let stores: Vec<Arc<dyn Store>> = std::thread::scope(|scope| {
+    let stores: Vec<Arc<Store>> = std::thread::scope(|scope| {
         let open = || runtime.block_on(engine.open());
         let opening: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
         opening.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    let ids = join_all(stores.iter().map(|store| add(&**store, "first"))).await;
+    let ids = join_all(stores.iter().map(|store| add(store, "first"))).await;
     assert_eq!(stores[0].pets(ALL).await.unwrap().pets.len(), ids.len());
     for store in &stores {
         assert_eq!(store.secret(), stores[0].secret());
@@ -109,7 +109,7 @@ async fn closing_finishes_accepted_writes() {
 async fn a_closed_store_is_unavailable() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
-    add(&*store, "before").await;
+    add(&store, "before").await;
     store.add_key(key(1)).await.unwrap();
     store.check_ready().await.unwrap();
     store.close().await;
@@ -137,7 +137,7 @@ async fn a_closed_store_is_unavailable() {
 async fn closing_twice_is_allowed() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
-    add(&*store, "x").await;
+    add(&store, "x").await;
     tokio::join!(store.close(), store.close());
     store.close().await;
     assert_eq!(engine.open().await.pets(ALL).await.unwrap().pets.len(), 1);
@@ -154,11 +154,11 @@ async fn dropped_futures_leave_the_store_usable() {
         drop(store.pets(ALL));
         let _ = store.add_key(key(number)).now_or_never();
         if number % 10 == 0 {
-            add(&*store, "kept").await;
+            add(&store, "kept").await;
             acknowledged += 1;
         }
     }
-    let last = add(&*store, "last").await;
+    let last = add(&store, "last").await;
     store.close().await;
     let reopened = engine.open().await;
     let mut found = Vec::new();

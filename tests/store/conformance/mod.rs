@@ -19,17 +19,20 @@ pub(crate) trait Engine: Sized + Sync {
     fn fresh() -> impl Future<Output = Self> + Send;
 
     /// Opens the database. Handles share nothing in this process, as if they belonged to different processes.
-    fn open(&self) -> impl Future<Output = Arc<dyn Store>> + Send;
+    fn open(&self) -> impl Future<Output = Arc<Store>> + Send;
 
     /// Executes SQL as another program.
     fn execute(&self, sql: &str) -> impl Future<Output = ()> + Send;
+
+    /// Returns the number of rows in a table.
+    fn rows(&self, table: &str) -> impl Future<Output = i64> + Send;
 }
 
 pub(crate) fn new_pet(name: &str, category_id: i64, status: Option<PetStatus>) -> NewPet {
     NewPet { name: PetName::try_from(name.to_owned()).unwrap(), category_id, status }
 }
 
-pub(crate) async fn add(store: &dyn Store, name: &str) -> Pet {
+pub(crate) async fn add(store: &Store, name: &str) -> Pet {
     store.add_pet(new_pet(name, 1, None)).await.unwrap()
 }
 

@@ -16,7 +16,7 @@ use super::fresh;
 use crate::conformance::{Engine as _, add, new_pet};
 
 /// Reads all pages. Panics if there are more pages than animals.
-async fn follow(store: &dyn Store, status: Option<PetStatus>, limit: u32, total: usize) -> Vec<Pet> {
+async fn follow(store: &Store, status: Option<PetStatus>, limit: u32, total: usize) -> Vec<Pet> {
     let mut all = Vec::new();
     let mut after = None;
     for _ in 0..=total {
@@ -98,7 +98,7 @@ async fn pages_have_each_animal_once_during_concurrent_writes() {
     added.wait_for(|added| *added > 0).await.unwrap();
     for status in [None, Some(PetStatus::Sold)] {
         for limit in [1, 7, 100] {
-            let found = follow(&*store, status, limit, 10_000).await;
+            let found = follow(&store, status, limit, 10_000).await;
             let ids: BTreeSet<i64> = found.iter().map(|pet| pet.id).collect();
             assert_eq!(ids.len(), found.len(), "an animal occurs twice");
             assert!(found.is_sorted_by_key(|pet| pet.id));
@@ -110,7 +110,7 @@ async fn pages_have_each_animal_once_during_concurrent_writes() {
     stop.store(true, Ordering::Relaxed);
     adder.await.unwrap();
     let added = *added.borrow();
-    assert_eq!(follow(&*store, None, 100, 10_000).await.len(), before.len() + added);
+    assert_eq!(follow(&store, None, 100, 10_000).await.len(), before.len() + added);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -121,14 +121,14 @@ async fn more_is_false_exactly_on_the_last_page() {
     assert_eq!(none, PetsFound { pets: Vec::new(), more: false });
     for number in 0..12 {
         store.add_pet(new_pet(&number.to_string(), 1, Some(PetStatus::Sold))).await.unwrap();
-        add(&*store, "no status").await;
+        add(&store, "no status").await;
     }
     for (status, total) in [(None, 24), (Some(PetStatus::Sold), 12), (Some(PetStatus::Pending), 0)] {
         for limit in 1..=Pets::MAX_ITEMS {
             let page = store.pets(PetsQuery { status, after: None, limit }).await.unwrap();
             assert_eq!(page.pets.len(), total.min(limit as usize));
             assert_eq!(page.more, total > limit as usize, "{total} animals, {limit} a page");
-            assert_eq!(follow(&*store, status, limit, total).await.len(), total);
+            assert_eq!(follow(&store, status, limit, total).await.len(), total);
         }
     }
 }
@@ -137,7 +137,7 @@ async fn more_is_false_exactly_on_the_last_page() {
 async fn an_animal_without_a_status_matches_none() {
     let Some(engine) = fresh().await else { return };
     let store = engine.open().await;
-    let without = add(&*store, "no status").await;
+    let without = add(&store, "no status").await;
     for status in PetStatus::ALL {
         let page = store.pets(PetsQuery { status: Some(status), after: None, limit: 100 }).await.unwrap();
         assert_eq!(page, PetsFound { pets: Vec::new(), more: false });

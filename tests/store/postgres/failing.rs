@@ -35,7 +35,7 @@ async fn start() -> Option<(Cluster, Network, String)> {
 
 /// Checks that every method returns `Unavailable` within a time limit. Without its own limits, the store would wait
 /// forever for a server that does not respond. An animal called `name` may be stored later.
-async fn unavailable(store: &dyn Store, name: &str) {
+async fn unavailable(store: &Store, name: &str) {
     let calls = async {
         tokio::join!(
             store.pet(1),
@@ -61,11 +61,11 @@ async fn a_restart_loses_and_repeats_no_writes() {
     let load = Load::start(std::slice::from_ref(&store));
     load.more(1_000).await;
     cluster.stop();
-    unavailable(&*store, "x").await;
+    unavailable(&store, "x").await;
     tokio::time::sleep(outage()).await;
     cluster.start_server();
     load.more(1_000).await;
-    let summary = load.finish(&*store).await;
+    let summary = load.finish(&store).await;
     assert!(summary.acknowledged >= 2_000 && summary.unavailable > 0, "{summary:?}");
 }
 
@@ -78,7 +78,7 @@ async fn a_crash_loses_and_repeats_no_writes() {
     cluster.kill();
     cluster.start_server();
     load.more(1_000).await;
-    let summary = load.finish(&*store).await;
+    let summary = load.finish(&store).await;
     assert!(summary.acknowledged >= 2_000, "{summary:?}");
 }
 
@@ -86,7 +86,7 @@ async fn a_crash_loses_and_repeats_no_writes() {
 async fn reads_succeed_after_the_server_closed_connections() {
     let Some(cluster) = Cluster::start() else { return };
     let store = open(&cluster.url("postgres"), &limited()).await.unwrap();
-    let pet = add(&*store, "kept").await;
+    let pet = add(&store, "kept").await;
     let client = cluster.client("postgres").await;
     for _ in 0..3 {
         for _ in 0..20 {
@@ -107,7 +107,7 @@ async fn reads_succeed_after_the_server_closed_connections() {
 async fn calls_time_out_while_the_server_does_not_respond_and_succeed_afterwards() {
     let Some((_cluster, network, url)) = start().await else { return };
     let store = open(&url, &limited()).await.unwrap();
-    let pet = add(&*store, "kept").await;
+    let pet = add(&store, "kept").await;
     for _ in 0..8 {
         assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
     }
@@ -116,12 +116,12 @@ async fn calls_time_out_while_the_server_does_not_respond_and_succeed_afterwards
     network.is_broken.send_replace(true);
     // The first calls use open connections, the second ones must open new connections.
     for name in ["x", "y"] {
-        unavailable(&*store, name).await;
+        unavailable(&store, name).await;
     }
     network.is_broken.send_replace(false);
     load.more(100).await;
     assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
-    load.finish(&*store).await;
+    load.finish(&store).await;
     timeout(TIMEOUT, store.close()).await.expect("closing ends");
 }
 
@@ -147,7 +147,7 @@ async fn pages_end_an_outage_in_the_log() {
 async fn a_store_is_not_ready_while_the_server_is_read_only() {
     let Some(cluster) = Cluster::start() else { return };
     let store = open(&cluster.url("postgres"), &limited()).await.unwrap();
-    let pet = add(&*store, "kept").await;
+    let pet = add(&store, "kept").await;
     store.check_ready().await.unwrap();
     cluster.configure("default_transaction_read_only = on\n").await;
     let not_ready = async {
@@ -176,7 +176,7 @@ async fn a_store_is_not_ready_while_the_disk_of_the_server_is_full() {
     let Some(cluster) = Cluster::start() else { return };
     let postgres = PostgresOptions { writers: 1, ..limited().postgres };
     let store = open(&cluster.url("postgres"), &StoreOptions { postgres, ..limited() }).await.unwrap();
-    let pet = add(&*store, "kept").await;
+    let pet = add(&store, "kept").await;
     store.check_ready().await.unwrap();
     let client = cluster.client("postgres").await;
     let writer =
@@ -205,7 +205,7 @@ async fn a_store_is_not_ready_while_the_disk_of_the_server_is_full() {
 }
 
 /// Waits until the store has opened all of its connections, which it does in the background.
-async fn connected(store: &dyn Store, client: &Client) {
+async fn connected(store: &Store, client: &Client) {
     let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'animal-store'";
     let connected = async {
         while client.query_one(count, &[]).await.unwrap().get::<_, i64>(0) < 12 {
@@ -219,9 +219,9 @@ async fn connected(store: &dyn Store, client: &Client) {
 async fn a_lost_connection_does_not_delay_other_calls() {
     let Some((cluster, network, url)) = start().await else { return };
     let store = open(&url, &limited()).await.unwrap();
-    let pet = add(&*store, "kept").await;
+    let pet = add(&store, "kept").await;
     let client = cluster.client("postgres").await;
-    connected(&*store, &client).await;
+    connected(&store, &client).await;
     // New connections do not respond, so a call that waits for one fails.
     network.is_refusing.send_replace(true);
     let end = "SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity \
@@ -243,7 +243,7 @@ async fn a_slow_query_does_not_delay_others_on_its_connection() {
     let store = open(&cluster.url("postgres"), &options()).await.unwrap();
     store.add_key(key(1)).await.unwrap();
     let client = cluster.client("postgres").await;
-    connected(&*store, &client).await;
+    connected(&store, &client).await;
     client.batch_execute("BEGIN; LOCK TABLE animal").await.unwrap();
     let slow = [1, 2].map(|id| {
         let store = store.clone();
@@ -269,7 +269,7 @@ async fn a_call_shares_a_connection_rather_than_wait_for_a_new_one() {
     let statement_timeout = Duration::from_secs(600);
     let postgres = PostgresOptions { readers: 2, writers: 1, statement_timeout, ..limited().postgres };
     let store = open(&url, &StoreOptions { postgres, ..limited() }).await.unwrap();
-    let pet = add(&*store, "kept").await;
+    let pet = add(&store, "kept").await;
     let read = async || assert_eq!(store.pet(pet.id).await.unwrap().as_ref(), Some(&pet));
     read().await;
     let mut open = network.open.subscribe();
@@ -288,7 +288,7 @@ async fn a_call_shares_a_connection_rather_than_wait_for_a_new_one() {
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
     while client.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
     let hash = key(1).hash;
-    let mut other = store.key_by_hash(&hash);
+    let mut other = store.key_by_hash(&hash).boxed();
     assert!((&mut other).now_or_never().is_none());
     client.batch_execute("COMMIT").await.unwrap();
     let found = timeout(TIMEOUT, other).await.expect("the call does not wait for the new connection");
@@ -300,7 +300,7 @@ async fn a_call_shares_a_connection_rather_than_wait_for_a_new_one() {
 async fn closing_ends_while_the_server_does_not_respond() {
     let Some((_cluster, network, url)) = start().await else { return };
     let store = open(&url, &limited()).await.unwrap();
-    add(&*store, "before").await;
+    add(&store, "before").await;
     network.is_broken.send_replace(true);
     let adding = (0..1_000).map(|_| store.add_pet(new_pet("x", 1, None)));
     let closing = async { tokio::join!(futures::future::join_all(adding), store.close()).0 };
@@ -312,9 +312,9 @@ async fn closing_ends_while_the_server_does_not_respond() {
 async fn connections_that_stall_after_their_handshake_are_closed_and_others_opened() {
     let Some((cluster, network, url)) = start().await else { return };
     let store = open(&url, &limited()).await.unwrap();
-    let pet = add(&*store, "kept").await;
+    let pet = add(&store, "kept").await;
     let client = cluster.client("postgres").await;
-    connected(&*store, &client).await;
+    connected(&store, &client).await;
     let before = *network.open.borrow();
     network.is_stalling.send_replace(true);
     let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'animal-store'";
@@ -328,7 +328,7 @@ async fn connections_that_stall_after_their_handshake_are_closed_and_others_open
     let recovered = async {
         while store.pet(pet.id).await.is_err() {}
         while store.add_pet(new_pet("added", 1, None)).await.is_err() {}
-        connected(&*store, &client).await;
+        connected(&store, &client).await;
         network.open.subscribe().wait_for(|open| *open <= before).await.unwrap();
     };
     timeout(TIMEOUT, recovered).await.expect("new connections replace those that stall, which are closed");

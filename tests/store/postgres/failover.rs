@@ -47,13 +47,13 @@ async fn a_failover_loses_no_acknowledged_write() {
     primary.kill();
     standby.promote();
     load.more(1_000).await;
-    let summary = load.finish(&*store).await;
+    let summary = load.finish(&store).await;
     // Whether a write failed depends on which were in progress, so only the other counts are checked.
     assert!(summary.acknowledged >= 2_000, "{summary:?}");
     store.close().await;
     let again = open(&url, &limited()).await.unwrap();
     assert_eq!(again.secret(), secret);
-    add(&*again, "after").await;
+    add(&again, "after").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -67,7 +67,7 @@ async fn readiness_follows_the_primary() {
     standby.promote();
     let ready = async { while store.check_ready().await.is_err() {} };
     tokio::time::timeout(TIMEOUT, ready).await.expect("the new primary is found");
-    add(&*store, "after").await;
+    add(&store, "after").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -86,7 +86,7 @@ async fn a_commit_that_did_not_reach_the_standby_is_not_acknowledged() {
     let hide = "ALTER DATABASE postgres SET client_min_messages = 'error'";
     primary.client("postgres").await.batch_execute(hide).await.unwrap();
     let store = open(&url, &limited()).await.unwrap();
-    add(&*store, "replicated").await;
+    add(&store, "replicated").await;
     standby.stop();
     state(&primary, "").await;
 
@@ -119,5 +119,5 @@ async fn a_commit_that_did_not_reach_the_standby_is_not_acknowledged() {
 
     standby.start_server();
     state(&primary, "sync").await;
-    add(&*store, "replicated again").await;
+    add(&store, "replicated again").await;
 }

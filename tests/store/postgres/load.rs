@@ -44,7 +44,7 @@ pub(crate) struct Summary {
 }
 
 /// Reads a page, again if that fails: a poll of the servers that takes long on a busy machine interrupts reads.
-pub(crate) async fn read(store: &dyn Store, query: PetsQuery) -> PetsFound {
+pub(crate) async fn read(store: &Store, query: PetsQuery) -> PetsFound {
     let reading = async {
         loop {
             match store.pets(query).await {
@@ -59,7 +59,7 @@ pub(crate) async fn read(store: &dyn Store, query: PetsQuery) -> PetsFound {
 
 impl Load {
     /// Starts 32 callers, distributed over the stores.
-    pub(crate) fn start(stores: &[Arc<dyn Store>]) -> Self {
+    pub(crate) fn start(stores: &[Arc<Store>]) -> Self {
         let (stop, acknowledged) = (Arc::new(AtomicBool::new(false)), watch::Sender::new(0));
         let callers = (0..32)
             .map(|caller| {
@@ -102,7 +102,7 @@ impl Load {
     }
 
     /// Stops the callers and compares their results with the content of `store`.
-    pub(crate) async fn finish(self, store: &dyn Store) -> Summary {
+    pub(crate) async fn finish(self, store: &Store) -> Summary {
         self.stop.store(true, Ordering::Relaxed);
         let mut all = Results::default();
         for caller in self.callers {

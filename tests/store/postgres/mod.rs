@@ -45,7 +45,7 @@ impl Postgres {
         self.cluster.url(&self.name)
     }
 
-    pub(crate) async fn with(&self, options: &StoreOptions) -> Arc<dyn Store> {
+    pub(crate) async fn with(&self, options: &StoreOptions) -> Arc<Store> {
         open(&self.url(), options).await.unwrap()
     }
 
@@ -64,12 +64,17 @@ impl Engine for Postgres {
         Self::try_fresh().await.unwrap()
     }
 
-    async fn open(&self) -> Arc<dyn Store> {
+    async fn open(&self) -> Arc<Store> {
         self.with(&options()).await
     }
 
     async fn execute(&self, sql: &str) {
         self.client().await.batch_execute(sql).await.unwrap();
+    }
+
+    async fn rows(&self, table: &str) -> i64 {
+        let count = format!("SELECT count(*) FROM {table}");
+        self.client().await.query_one(&count, &[]).await.unwrap().get(0)
     }
 }
 

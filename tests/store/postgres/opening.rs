@@ -69,7 +69,7 @@ async fn eight_replicas_may_start_concurrently() {
         })
     }))
     .await;
-    let stores: Vec<Arc<dyn Store>> = stores.into_iter().map(Result::unwrap).collect();
+    let stores: Vec<Arc<Store>> = stores.into_iter().map(Result::unwrap).collect();
     assert!(stores.iter().all(|store| store.secret() == stores[0].secret()));
     let numbers =
         database.client().await.query("SELECT number FROM animal_store_migration ORDER BY 1", &[]).await;
@@ -100,7 +100,7 @@ async fn older_databases_are_migrated() {
         assert_eq!(animals.len(), 1);
         assert_eq!((animals[0].name.as_str(), animals[0].status), ("old", Some(PetStatus::Sold)));
         store.add_key(key(1)).await.unwrap();
-        assert!(add(&*store, "new").await.id > animals[0].id);
+        assert!(add(&store, "new").await.id > animals[0].id);
         let secret = store.secret();
         store.close().await;
         assert_eq!(database.open().await.secret(), secret);
@@ -196,7 +196,7 @@ async fn a_wrong_password_is_rejected() {
     let url = database.url().replace("postgres@", "strict@");
     rejected(&url, &["password"]).await;
     let store = open(&url.replace("strict@", "strict:right@"), &options()).await.unwrap();
-    assert_eq!(add(&*store, "first").await.id, 1);
+    assert_eq!(add(&store, "first").await.id, 1);
 }
 
 #[tokio::test]
@@ -269,7 +269,7 @@ async fn the_error_names_missing_privileges() {
 
     // An existing database needs no privilege to create tables.
     let weak = open(&url, &options()).await.unwrap();
-    let pet = add(&*weak, "mine").await;
+    let pet = add(&weak, "mine").await;
     assert_eq!(store.pet(pet.id).await.unwrap(), Some(pet));
     weak.add_key(key(1)).await.unwrap();
     weak.revoke_key("key1", key(1).created).await.unwrap();
@@ -325,7 +325,7 @@ async fn the_store_overrides_settings_that_weaken_it() {
         )
         .await
         .unwrap();
-    add(&*store, "durable").await;
+    add(&store, "durable").await;
     let seen = client.query("SELECT setting FROM seen ORDER BY 1", &[]).await.unwrap();
     let seen: Vec<String> = seen.iter().map(|row| row.get(0)).collect();
     assert_eq!(seen, expected);

@@ -82,12 +82,12 @@ async fn a_page_that_was_read_during_a_batch_does_not_count_as_complete_after_it
     let (one, two) = (database.open().await, database.open().await);
     let postgres = PostgresOptions { readers: 1, ..options().postgres };
     let reader = database.with(&StoreOptions { postgres, ..options() }).await;
-    let before = add(&*reader, "before").await;
+    let before = add(&reader, "before").await;
     assert_eq!(reader.pets(ALL).await.unwrap().pets, std::slice::from_ref(&before));
     let other = hold(&database).await;
     let slow = tokio::spawn(async move { one.add_pet(new_pet("slow", 1, None)).await });
     held(&database).await;
-    let fast = add(&*two, "fast").await;
+    let fast = add(&two, "fast").await;
 
     // The server sends the page without the slow animal, which the store sees only after the batch, and after another page
     // has found that there is no batch any more.
@@ -107,7 +107,7 @@ async fn a_rolled_back_batch_hides_nothing() {
     let other = hold(&database).await;
     let slow = tokio::spawn(async move { one.add_pet(new_pet("slow", 1, None)).await });
     held(&database).await;
-    let fast = add(&*two, "fast").await;
+    let fast = add(&two, "fast").await;
     let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
          WHERE datname = current_database() AND wait_event = 'advisory'";
     let client = database.client().await;
@@ -124,7 +124,7 @@ async fn identifiers_above_the_range_of_a_mark_are_not_hidden() {
     // The lower 48 bits are zero between the two animals.
     let sql = "SELECT setval('animal_id', (1::bigint << 48) * 3 - 2)";
     database.client().await.query_one(sql, &[]).await.unwrap();
-    let before = add(&*two, "before").await;
+    let before = add(&two, "before").await;
     let other = hold(&database).await;
     let slow = tokio::spawn(async move { one.add_pet(new_pet("slow", 1, None)).await });
     held(&database).await;
@@ -135,7 +135,7 @@ async fn identifiers_above_the_range_of_a_mark_are_not_hidden() {
 }
 
 /// Polls until `is_over`, and then until there is nothing new. Returns the identifiers of all pages.
-async fn poll(store: &dyn Store, is_over: &AtomicBool) -> Vec<i64> {
+async fn poll(store: &Store, is_over: &AtomicBool) -> Vec<i64> {
     let (mut seen, mut query) = (Vec::new(), ALL);
     loop {
         let is_last = is_over.load(Ordering::SeqCst);
@@ -155,7 +155,7 @@ async fn poll(store: &dyn Store, is_over: &AtomicBool) -> Vec<i64> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_polls_misses_no_animal_of_three_writers() {
     let Some(database) = Postgres::try_fresh().await else { return };
-    let writers: [Arc<dyn Store>; 3] = [database.open().await, database.open().await, database.open().await];
+    let writers: [Arc<Store>; 3] = [database.open().await, database.open().await, database.open().await];
     let reader = database.open().await;
     // Batches commit in random order.
     let sql = "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS
@@ -178,7 +178,7 @@ async fn a_client_that_polls_misses_no_animal_of_three_writers() {
         is_over.store(true, Ordering::SeqCst);
         written
     };
-    let (written, pages) = tokio::join!(writing, poll(&*reader, &is_over));
+    let (written, pages) = tokio::join!(writing, poll(&reader, &is_over));
     let seen: BTreeSet<_> = pages.iter().copied().collect();
     let missed = written.iter().filter(|id| !seen.contains(id)).count();
     println!("written {}, seen {}, missed {missed}", written.len(), seen.len());
@@ -197,6 +197,6 @@ async fn a_transaction_without_a_mark_delays_no_page() {
         .batch_execute("BEGIN; INSERT INTO animal VALUES (nextval('animal_id'), 'x', 1, NULL)")
         .await
         .unwrap();
-    let pet = add(&*store, "seen").await;
+    let pet = add(&store, "seen").await;
     assert_eq!(store.pets(ALL).await.unwrap().pets, [pet]);
 }

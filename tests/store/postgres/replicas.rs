@@ -24,7 +24,7 @@ async fn a_crash_of_one_of_three_loses_no_acknowledged_write() {
     load.more(1_000).await;
     killed.shutdown_background();
     load.more(1_000).await;
-    let summary = load.finish(&*stores[0]).await;
+    let summary = load.finish(&stores[0]).await;
     assert!(summary.acknowledged >= 2_000 && summary.unavailable > 0, "{summary:?}");
 }
 
@@ -61,7 +61,7 @@ async fn a_revoked_key_is_invalid_at_all_replicas_within_two_seconds() {
             );
         }
     }
-    let revoked = async |store: &Arc<dyn Store>, number: u8| {
+    let revoked = async |store: &Arc<Store>, number: u8| {
         store.key_for_authentication(&key(number).hash).await.unwrap().unwrap().revoked
     };
     assert!(one.revoke_key("key1", second(50)).await.unwrap());
@@ -78,10 +78,10 @@ async fn a_revoked_key_is_invalid_at_all_replicas_within_two_seconds() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_may_be_followed_across_replicas() {
     let Some(database) = Postgres::try_fresh().await else { return };
-    let stores: [Arc<dyn Store>; 3] = [database.open().await, database.open().await, database.open().await];
+    let stores: [Arc<Store>; 3] = [database.open().await, database.open().await, database.open().await];
     let names: Vec<String> = (0..100).map(|number| number.to_string()).collect();
     let mut added =
-        join_all(names.iter().zip(stores.iter().cycle()).map(|(name, store)| add(&**store, name))).await;
+        join_all(names.iter().zip(stores.iter().cycle()).map(|(name, store)| add(store, name))).await;
     added.sort_by_key(|pet| pet.id);
     let mut found = Vec::new();
     for store in stores.iter().cycle() {

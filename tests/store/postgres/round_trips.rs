@@ -104,7 +104,7 @@ async fn body(from: &mut OwnedReadHalf) -> Option<Vec<u8>> {
 }
 
 /// Opens a store with one connection for reading and one for writing, which are connected.
-async fn connected(database: &Postgres, sent: &Sent) -> Arc<dyn Store> {
+async fn connected(database: &Postgres, sent: &Sent) -> Arc<Store> {
     let address = shared().unwrap().address();
     let recorder = recorder(address.clone(), sent.clone()).await;
     let url = format!("{}&sslmode=disable", database.url().replace(&address, &recorder));

@@ -37,7 +37,7 @@ async fn until(check: impl AsyncFn() -> bool) {
 }
 
 /// Opens the store, more than once if a busy machine needs too long to find the primary.
-async fn opened(url: &str, options: &StoreOptions) -> Arc<dyn Store> {
+async fn opened(url: &str, options: &StoreOptions) -> Arc<Store> {
     for _ in 0..20 {
         if let Ok(store) = open(url, options).await {
             return store;
@@ -60,7 +60,7 @@ async fn a_standby_is_read_while_there_is_no_primary() {
     let Some((primary, standby, url)) = pair().await else { return };
     let page = Page::default();
     let store = opened(&url, &page.with(with_one_reader())).await;
-    let (first, second) = (add(&*store, "first").await, add(&*store, "second").await);
+    let (first, second) = (add(&store, "first").await, add(&store, "second").await);
     store.add_key(key(1)).await.unwrap();
     assert_eq!(store.pets(first_page(2)).await.unwrap().pets.len(), 2);
     primary.kill();
@@ -85,7 +85,7 @@ async fn a_standby_is_read_while_there_is_no_primary() {
     standby.promote();
     until(async || store.add_pet(new_pet("third", 1, None)).await.is_ok()).await;
     until(async || is_read("primary")).await;
-    let page = read(&*store, first_page(10)).await;
+    let page = read(&store, first_page(10)).await;
     assert_eq!(page.pets.len(), 3, "the refused animal must not be stored: {page:?}");
 }
 
@@ -93,14 +93,14 @@ async fn a_standby_is_read_while_there_is_no_primary() {
 async fn a_page_of_a_standby_does_not_skip_what_may_be_added() {
     let Some((primary, _standby, url)) = pair().await else { return };
     let store = opened(&url, &with_one_reader()).await;
-    let before = add(&*store, "before").await;
+    let before = add(&store, "before").await;
     assert_eq!(store.pets(first_page(1)).await.unwrap().pets, std::slice::from_ref(&before));
     // A batch of another replica that has an identifier and is not committed.
     let client = primary.client("postgres").await;
     let mark = format!("SELECT pg_advisory_xact_lock_shared((24942::bigint << 48) | {})", before.id);
     let insert = "INSERT INTO animal VALUES (nextval('animal_id'), 'between', 1, NULL)";
     client.batch_execute(&format!("BEGIN; {mark}; {insert}")).await.unwrap();
-    let after = [add(&*store, "after").await, add(&*store, "after it").await];
+    let after = [add(&store, "after").await, add(&store, "after it").await];
 
     let suspended = primary.suspend().await;
     let all = [before.clone(), after[0].clone(), after[1].clone()];
@@ -117,7 +117,7 @@ async fn a_page_of_a_standby_does_not_skip_what_may_be_added() {
     drop(suspended);
     client.batch_execute("COMMIT").await.unwrap();
     until(async || store.pets(first_page(4)).await.is_ok_and(|page| page.pets.len() == 4)).await;
-    let page = read(&*store, rest).await;
+    let page = read(&store, rest).await;
     assert!(page.more && page.pets[0].name.as_str() == "between", "{page:?}");
 }
 
@@ -125,18 +125,18 @@ async fn a_page_of_a_standby_does_not_skip_what_may_be_added() {
 async fn an_old_primary_that_comes_back_is_not_used() {
     let Some((primary, standby, url)) = pair().await else { return };
     let store = opened(&url, &limited()).await;
-    add(&*store, "before").await;
+    add(&store, "before").await;
     primary.kill();
     standby.promote();
     until(async || store.add_pet(new_pet("after", 1, None)).await.is_ok()).await;
     // It accepts writes, but waits for its standby before it acknowledges them.
     primary.start_server();
-    let found = read(&*store, first_page(10)).await.pets;
+    let found = read(&store, first_page(10)).await.pets;
     let late = opened(&url, &limited()).await;
     for store in [&store, &late] {
         until(async || store.pets(first_page(10)).await.is_ok_and(|page| page.pets == found)).await;
     }
-    let added = add(&*late, "late").await;
+    let added = add(&late, "late").await;
     until(async || store.pet(added.id).await.is_ok_and(|pet| pet.is_some())).await;
     let old = primary.client("postgres").await;
     let count: i64 = old.query_one("SELECT count(*) FROM animal", &[]).await.unwrap().get(0);

@@ -37,12 +37,12 @@ async fn waiting(database: &Postgres, count: i64) {
 /// Adds one animal per writing task, so that each task waits for a lock.
 async fn occupy<'a>(
     database: &Postgres,
-    store: &'a dyn Store,
+    store: &'a Store,
     name: &str,
 ) -> Vec<BoxFuture<'a, Result<Pet, StoreError>>> {
     let mut occupying = Vec::new();
     for count in 1..=4 {
-        let mut adding = store.add_pet(new_pet(name, 1, None));
+        let mut adding = store.add_pet(new_pet(name, 1, None)).boxed();
         assert!((&mut adding).now_or_never().is_none());
         occupying.push(adding);
         waiting(database, count).await;
@@ -56,7 +56,7 @@ async fn queued_animals_share_a_transaction() {
     let store = database.open().await;
     let other = locked(&database).await;
     // Occupies all writing tasks, so that later writes are queued.
-    let first = occupy(&database, &*store, "first").await;
+    let first = occupy(&database, &store, "first").await;
     let adding = (0..200).map(|number| store.add_pet(new_pet(&number.to_string(), number, None)));
     let mut adding = join_all(adding);
     assert!((&mut adding).now_or_never().is_none());
@@ -109,7 +109,7 @@ async fn a_warning_of_a_trigger_is_not_a_failure() {
              $$ BEGIN RAISE WARNING 'unusual'; RETURN NEW; END $$;
          CREATE TRIGGER warn BEFORE INSERT ON animal FOR EACH ROW EXECUTE FUNCTION warn()";
     database.client().await.batch_execute(trigger).await.unwrap();
-    let pet = add(&*store, "stored").await;
+    let pet = add(&store, "stored").await;
     assert_eq!(store.pet(pet.id).await.unwrap(), Some(pet));
     assert!(messages.contain("the database warned"));
 }
@@ -119,7 +119,7 @@ async fn a_full_queue_is_busy_immediately_and_loses_nothing() {
     let Some(database) = Postgres::try_fresh().await else { return };
     let store = database.with(&StoreOptions { write_queue: 4, ..options() }).await;
     let other = locked(&database).await;
-    let mut adding: Vec<_> = (0..50).map(|_| store.add_pet(new_pet("x", 1, None))).collect();
+    let mut adding: Vec<_> = (0..50).map(|_| store.add_pet(new_pet("x", 1, None)).boxed()).collect();
     let mut busy = 0;
     adding.retain_mut(|future| match future.now_or_never() {
         Some(Err(StoreError::Busy)) => {
@@ -153,7 +153,7 @@ async fn a_lock_held_too_long_is_unavailable_and_later_writes_succeed() {
         assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
     }
     other.batch_execute("ROLLBACK").await.unwrap();
-    let pet = add(&*store, "later").await;
+    let pet = add(&store, "later").await;
     assert_eq!(store.pets(ALL).await.unwrap().pets, [pet]);
     assert_eq!(store.keys().await.unwrap(), []);
 }
@@ -163,7 +163,7 @@ async fn an_animal_whose_future_was_dropped_in_the_queue_is_not_added() {
     let Some(database) = Postgres::try_fresh().await else { return };
     let store = database.open().await;
     let other = locked(&database).await;
-    let kept = occupy(&database, &*store, "kept").await;
+    let kept = occupy(&database, &store, "kept").await;
     for _ in 0..20 {
         assert!(store.add_pet(new_pet("left", 1, None)).now_or_never().is_none());
     }

@@ -36,7 +36,7 @@ async fn a_backup_under_load_has_all_earlier_writes() {
         let store = store.clone();
         async move {
             for _ in 0..50 {
-                join_all((0..20).map(|_| add(&*store, "meanwhile"))).await;
+                join_all((0..20).map(|_| add(&store, "meanwhile"))).await;
             }
         }
     });
@@ -62,14 +62,14 @@ async fn a_backup_under_load_has_all_earlier_writes() {
         }
     }
     assert!(last >= before);
-    assert_eq!(add(&*copy, "next").await.id, last + 1);
+    assert_eq!(add(&copy, "next").await.id, last + 1);
 }
 
 #[tokio::test]
 async fn an_existing_file_is_not_overwritten() {
     let database = Sqlite::fresh().await;
     let store = database.open().await;
-    add(&*store, "x").await;
+    add(&store, "x").await;
     // Closes the store now, because closing removes its WAL.
     store.close().await;
     let file = database.0.path().join("backup.db");
@@ -123,7 +123,7 @@ async fn a_long_wal_is_copied_and_truncated_by_the_next_writes() {
     // The first one starts the checkpoint, the second one restarts the WAL.
     for name in ["first", "second"] {
         let start = Instant::now();
-        add(&*store, name).await;
+        add(&store, name).await;
         println!("the {name} write: {:?}", start.elapsed());
     }
     assert_eq!(wal(), MAX_WAL);

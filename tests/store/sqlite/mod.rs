@@ -33,15 +33,8 @@ impl Sqlite {
         format!("sqlite:{}", self.path().to_str().unwrap())
     }
 
-    pub(crate) async fn with(&self, options: &StoreOptions) -> Arc<dyn Store> {
+    pub(crate) async fn with(&self, options: &StoreOptions) -> Arc<Store> {
         open(&self.url(), options).await.unwrap()
-    }
-
-    /// Copies the files of another database, which may be open, as a crash would leave them.
-    pub(crate) fn take_files_of(&self, other: &Self) {
-        for name in ["animals.db", "animals.db-wal"] {
-            std::fs::copy(other.0.path().join(name), self.0.path().join(name)).unwrap();
-        }
     }
 
     /// Opens a connection that is independent of the store.
@@ -55,12 +48,17 @@ impl Engine for Sqlite {
         Self(tempfile::tempdir().unwrap())
     }
 
-    async fn open(&self) -> Arc<dyn Store> {
+    async fn open(&self) -> Arc<Store> {
         self.with(&options()).await
     }
 
     async fn execute(&self, sql: &str) {
         self.connection().execute_batch(sql).unwrap();
+    }
+
+    async fn rows(&self, table: &str) -> i64 {
+        let count = format!("SELECT count(*) FROM {table}");
+        self.connection().query_row(&count, [], |row| row.get(0)).unwrap()
     }
 }
 

@@ -64,7 +64,7 @@ async fn filled() -> Sqlite {
 async fn a_new_file_is_accessible_only_to_its_owner() {
     let database = Sqlite::fresh().await;
     let store = database.open().await;
-    add(&*store, "first").await;
+    add(&store, "first").await;
     for file in fs::read_dir(database.0.path()).unwrap().map(Result::unwrap) {
         let mode = file.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{:?}", file.file_name());
@@ -76,7 +76,7 @@ async fn an_empty_file_becomes_a_database() {
     let database = Sqlite::fresh().await;
     fs::write(database.path(), "").unwrap();
     let store = database.open().await;
-    assert_eq!(add(&*store, "first").await.id, 1);
+    assert_eq!(add(&store, "first").await.id, 1);
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn names_with_a_special_meaning_in_sqlite_are_files() {
         let path = directory.join(name);
         let url = format!("sqlite:{}", path.to_str().unwrap());
         let store = open(&url, &options()).await.unwrap();
-        let pet = add(&*store, "kept").await;
+        let pet = add(&store, "kept").await;
         store.close().await;
         assert!(fs::metadata(&path).unwrap().len() > 0, "{name}");
         assert_eq!(open(&url, &options()).await.unwrap().pet(pet.id).await.unwrap(), Some(pet), "{name}");
@@ -109,7 +109,7 @@ async fn a_symbolic_link_is_followed() {
     let store = open(&format!("sqlite:{}", link.to_str().unwrap()), &options()).await.unwrap();
     assert_eq!(store.keys().await.unwrap(), [key(1)]);
     let other = database.open().await;
-    let pet = add(&*other, "through the other name").await;
+    let pet = add(&other, "through the other name").await;
     assert_eq!(store.pet(pet.id).await.unwrap(), Some(pet));
 }
 
@@ -135,7 +135,7 @@ async fn a_symbolic_link_that_leads_elsewhere_is_noticed() {
     }
     lead_to(&database.path());
     store.check_ready().await.unwrap();
-    add(&*store, "kept").await;
+    add(&store, "kept").await;
 }
 
 #[tokio::test]
@@ -242,7 +242,7 @@ async fn a_truncated_file_is_rejected() {
 async fn a_truncated_file_with_a_wal_is_rejected() {
     let database = filled().await;
     let store = database.open().await;
-    add(&*store, "in the WAL").await;
+    add(&store, "in the WAL").await;
     let crashed = Sqlite::fresh().await;
     let wal = "animals.db-wal";
     fs::copy(database.0.path().join(wal), crashed.0.path().join(wal)).unwrap();
@@ -370,7 +370,7 @@ async fn older_databases_are_migrated() {
         let old = KeyRecord { hash: [0; 32], expires: Some(second(10)), ..key(9) };
         assert_eq!(store.keys().await.unwrap(), if applied > 1 { vec![old] } else { vec![] });
         store.add_key(key(1)).await.unwrap();
-        assert!(add(&*store, "new").await.id > animals[0].id);
+        assert!(add(&store, "new").await.id > animals[0].id);
         let secret = store.secret();
         store.close().await;
 

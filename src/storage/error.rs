@@ -3,7 +3,20 @@
 
 use strum::IntoStaticStr;
 
-use super::store::StoreError;
+/// Why a store failed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The write queue is full. The write did not happen; it is safe to try again.
+    #[error("too many writes are waiting")]
+    Busy,
+    /// The store cannot respond now, for example because of a full disk, a lock of another process or a lost
+    /// connection. It is unknown whether a write took effect.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+    /// The store contains an invalid value, or the arguments are invalid.
+    #[error("the store is broken: {0}")]
+    Broken(String),
+}
 
 /// Why a database failed: a message for callers. The name in snake case is the value of the label `error_type` (attribute
 /// `error.type` of OpenTelemetry).
