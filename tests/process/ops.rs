@@ -183,6 +183,7 @@ async fn the_page_has_every_metric_and_no_api_key() {
         "store_write_batch_size histogram",
         "database_errors counter",
         "log_write_errors counter",
+        "log_records_dropped counter",
         "process_open_fds gauge",
         "build info",
     ] {

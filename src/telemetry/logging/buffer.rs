@@ -2,8 +2,6 @@
 //! buffered records with one call.
 //!
 //! Records arrive as text. `src/DECISIONS.md` says why this is not `slog-async`.
-//!
-//! The buffer has a limit for each [`Importance`], so that a flood of responses cannot hide the error that causes it.
 
 use std::io::{self, Write};
 use std::mem;
@@ -12,21 +10,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::metrics::{Importance, LogMetrics};
+use super::LogMetrics;
 
+/// The maximum number of buffered bytes. A record that does not fit is dropped.
+const MAX_BYTES: usize = 1024 * 1024;
 /// The maximum delay of a record.
 const MAX_DELAY: Duration = Duration::from_millis(5);
-/// When fewer bytes than these are buffered, the log is read again.
-const READ_AGAIN: usize = 512 * 1024;
-
-/// Returns how many bytes may be buffered with a record of this importance. A record that does not fit is dropped.
-fn limit(importance: Importance) -> usize {
-    1024 * match importance {
-        Importance::Response => 768,
-        Importance::ServerError => 1024,
-        Importance::Other => 1280,
-    }
-}
 
 /// A buffer for records. Appending never blocks.
 #[derive(Clone)]
@@ -48,12 +37,6 @@ struct State {
     dropped: u64,
 }
 
-impl State {
-    fn is_busy(&self) -> bool {
-        self.is_writing || !self.waiting.is_empty()
-    }
-}
-
 impl Buffer {
     /// Starts the thread that writes to `writer`.
     ///
@@ -69,24 +52,25 @@ impl Buffer {
 
     /// Appends a complete record, or drops it. Returns the number of records that were dropped and are not reported, if
     /// the log is read again.
-    pub(super) fn push(&self, record: &[u8], importance: Importance) -> Option<u64> {
+    pub(super) fn push(&self, record: &[u8]) -> Option<u64> {
         let mut state = self.0.state();
-        if state.waiting.len() + record.len() > limit(importance) {
+        if state.waiting.len() + record.len() > MAX_BYTES {
             state.dropped += 1;
-            self.0.metrics.dropped(importance);
+            self.0.metrics.dropped.inc();
             return None;
         }
         if state.waiting.is_empty() {
             self.0.changed.notify_all();
         }
         state.waiting.extend_from_slice(record);
-        let is_reported = state.dropped > 0 && state.waiting.len() < READ_AGAIN;
-        is_reported.then(|| mem::take(&mut state.dropped))
+        let is_read_again = state.dropped > 0 && state.waiting.len() < MAX_BYTES / 2;
+        is_read_again.then(|| mem::take(&mut state.dropped))
     }
 
     /// Waits until all records are written, at most for `limit`, because the log may not be read.
     pub fn flush(&self, limit: Duration) {
-        drop(self.0.changed.wait_timeout_while(self.0.state(), limit, |state| state.is_busy()));
+        let is_busy = |state: &mut State| state.is_writing || !state.waiting.is_empty();
+        drop(self.0.changed.wait_timeout_while(self.0.state(), limit, is_busy));
     }
 }
 
@@ -108,7 +92,7 @@ impl Inner {
             drop(state);
             // A failed write cannot be logged: this is the log.
             if writer.write_all(&records).and_then(|()| writer.flush()).is_err() {
-                self.metrics.write_failed();
+                self.metrics.write_errors.inc();
             }
             records.clear();
             self.state().is_writing = false;
@@ -122,8 +106,6 @@ mod tests {
     use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
     use super::*;
-
-    const KIB: usize = 1024;
 
     /// Sends each write to a channel, and blocks until it is received.
     struct Calls(SyncSender<Vec<u8>>);
@@ -147,41 +129,37 @@ mod tests {
     #[test]
     fn records_are_written_whole_and_in_order() {
         let (buffer, calls) = buffer();
-        buffer.push(b"one ", Importance::Response);
-        buffer.push(b"two ", Importance::Response);
+        buffer.push(b"one ");
+        buffer.push(b"two ");
         let mut all = Vec::new();
         while all.len() < 8 {
             all.extend(calls.recv().unwrap());
         }
         assert_eq!(all, b"one two ");
-        buffer.push(b"three", Importance::Response);
+        buffer.push(b"three");
         assert_eq!(calls.recv().unwrap(), b"three");
         buffer.flush(Duration::from_secs(600));
-        assert!(!buffer.0.state().is_busy());
+        let state = buffer.0.state();
+        assert!(!state.is_writing && state.waiting.is_empty());
     }
 
     #[test]
-    fn less_important_records_are_dropped_first_and_all_are_counted() {
+    fn records_beyond_the_limit_are_dropped_and_counted() {
+        const KIB: usize = 1024;
         let (buffer, calls) = buffer();
         // The writer takes the first record and waits.
-        buffer.push(b"x", Importance::Other);
+        buffer.push(b"x");
         while !buffer.0.state().is_writing {
             thread::yield_now();
         }
-        for importance in [Importance::Response, Importance::ServerError, Importance::Other] {
-            for _ in 0..2 * KIB {
-                assert_eq!(buffer.push(&[importance as u8; KIB], importance), None);
-            }
+        for _ in 0..1500 {
+            assert_eq!(buffer.push(&[b'y'; KIB]), None);
         }
-        let state = buffer.0.state();
-        let count = |importance| state.waiting.iter().filter(|byte| **byte == importance as u8).count() / KIB;
-        let counts = [Importance::Response, Importance::ServerError, Importance::Other].map(count);
-        assert_eq!(counts, [768, 256, 256]);
-        drop(state);
+        assert_eq!(buffer.0.state().waiting.len(), 1024 * KIB);
+        assert_eq!(buffer.0.metrics.dropped.get(), 1500 - 1024);
         assert_eq!(calls.recv().unwrap(), b"x");
-        assert_eq!(calls.recv().unwrap().len(), 1280 * KIB);
-        let dropped = buffer.push(b"x", Importance::Response);
-        assert_eq!(dropped, Some(6 * 1024 - 1280), "reported when the log is read again");
-        assert_eq!(buffer.push(b"x", Importance::Response), None, "once");
+        assert_eq!(calls.recv().unwrap().len(), 1024 * KIB);
+        assert_eq!(buffer.push(b"x"), Some(1500 - 1024), "reported when the log is read again");
+        assert_eq!(buffer.push(b"x"), None, "once");
     }
 }

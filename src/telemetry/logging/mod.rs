@@ -1,23 +1,18 @@
-//! The log on standard error. A request never waits for it: records that are not read are dropped, responses
-//! before errors, and their number is logged when the log is read again.
+//! The log on standard error. A request never waits for it: records that do not fit into its buffer are dropped, and
+//! their number is logged when the log is read again.
 
 use std::io;
 use std::panic;
-use std::time::SystemTime;
 
-use humantime::{Rfc3339Timestamp, format_rfc3339_millis};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::registry::Registry;
 use serde::{Deserialize, Serialize};
 use slog::{Drain, Level, LevelFilter, Logger, Never, OwnedKVList, Record, b, crit, o, record};
 
 mod buffer;
-mod json;
-mod metrics;
-mod text;
-
-use metrics::Importance;
+mod format;
 
 pub use buffer::Buffer;
-pub use metrics::LogMetrics;
 
 /// The tag of records about responses. The text format leaves out their message, which is always the same.
 pub(crate) const RESPONSE_TAG: &str = "response";
@@ -107,10 +102,10 @@ impl Drain for Records {
     fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
         let mut line = Vec::with_capacity(USUAL_LINE);
         match self.format {
-            LogFormat::Text => text::format(&mut line, record, values),
-            LogFormat::Json => json::format(&mut line, record, values),
+            LogFormat::Text => format::text(&mut line, record, values),
+            LogFormat::Json => format::json(&mut line, record, values),
         }
-        if let Some(dropped) = self.buffer.push(&line, importance(record)) {
+        if let Some(dropped) = self.buffer.push(&line) {
             let message = format_args!("log records were dropped, because standard error was not read");
             return self.log(&record!(Level::Warning, "", &message, b!("count" => dropped)), values);
         }
@@ -118,27 +113,19 @@ impl Drain for Records {
     }
 }
 
-fn importance(record: &Record<'_>) -> Importance {
-    match (record.tag() == RESPONSE_TAG, record.level().is_at_least(Level::Error)) {
-        (false, _) => Importance::Other,
-        (true, true) => Importance::ServerError,
-        (true, false) => Importance::Response,
-    }
+/// The metrics of the log: what could not be written. A clone shares them.
+#[derive(Clone, Debug, Default)]
+pub struct LogMetrics {
+    write_errors: Counter,
+    dropped: Counter,
 }
 
-/// Returns the current time as in `2026-11-21T07:20:08.123Z` (RFC 3339).
-fn now() -> Rfc3339Timestamp {
-    format_rfc3339_millis(SystemTime::now())
-}
-
-/// Returns the name of a level (OpenTelemetry, Logs Data Model, "Displaying Severity").
-fn level_name(level: Level) -> &'static str {
-    match level {
-        Level::Critical => "FATAL",
-        Level::Error => "ERROR",
-        Level::Warning => "WARN",
-        Level::Info => "INFO",
-        Level::Debug => "DEBUG",
-        Level::Trace => "TRACE",
+impl LogMetrics {
+    /// Registers the metrics.
+    pub fn register(&self, registry: &mut Registry) {
+        let errors = "Failed writes to standard error; each loses the buffered records";
+        registry.register("log_write_errors", errors, self.write_errors.clone());
+        let dropped = "Log records that were dropped, because standard error was not read";
+        registry.register("log_records_dropped", dropped, self.dropped.clone());
     }
 }
