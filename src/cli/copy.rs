@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use animal_store::config::{Config, Flags, password_in_flag, read_url_file};
+use animal_store::config::{Config, Flags, password_in_flag};
 use animal_store::storage::copy::{Copied, copy};
-use animal_store::storage::has_password;
+use animal_store::storage::{has_password, read_url_file};
 use clap::Args;
 use slog::Logger;
 

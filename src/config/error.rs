@@ -2,10 +2,11 @@
 //! be a password.
 
 use figment::error::{Actual, Kind};
+use strsim::damerau_levenshtein;
 
-use super::expected::expected;
-use super::source::{File, location};
+use super::source::{File, Source, location};
 use super::terminal::may_be_secret;
+use super::{Config, names_and_values};
 
 /// An invalid configuration, in one line: the setting, the problem, and what is expected.
 #[derive(Debug, thiserror::Error)]
@@ -19,34 +20,58 @@ pub(super) fn invalid(line: &str) -> ConfigError {
 
 /// Describes an error of figment in one line.
 pub(super) fn describe(error: &figment::Error, file: Option<&File>) -> ConfigError {
-    let mut key: Vec<&str> = error.path.iter().map(String::as_str).collect();
+    // The last part is a number if one value of a list is invalid.
+    let names = error.path.iter().take_while(|name| name.parse::<usize>().is_err());
+    let mut names: Vec<&str> = names.map(String::as_str).collect();
     if let Kind::MissingField(name) = &error.kind {
-        key.push(name);
+        names.push(name);
     }
-    // The setting is a list.
-    while key.last().is_some_and(|name| name.parse::<usize>().is_ok()) {
-        key.pop();
-    }
-    let location = location(error.metadata.as_ref(), &key, file);
-    let setting = key.join(".");
-    let expected = expected(&setting);
-    let found = match &error.kind {
-        Kind::UnknownField(_, known) => {
-            return invalid(&format!("{location}: no such setting; expected one of {}", known.join(", ")));
+    let setting = names.join(".");
+    let problem = match &error.kind {
+        Kind::UnknownField(..) => {
+            let nearest = nearest(&setting, Source::of(error.metadata.as_ref()));
+            format!(
+                "no such setting; {}",
+                nearest.map_or(HELP.to_owned(), |name| format!("did you mean {name}?"))
+            )
         }
-        Kind::MissingField(_) => "missing, ".to_owned(),
-        Kind::DuplicateField(_) => "given with its old and its new name, ".to_owned(),
-        Kind::UnknownVariant(found, _) => found_text(found),
-        Kind::InvalidType(found, _) | Kind::InvalidValue(found, _) if setting != "database" => match found {
-            Actual::Str(text) => found_text(text),
-            other => format!("found {other}, "),
-        },
-        _ => String::new(),
+        Kind::MissingField(_) => format!("missing, {}", expected(&setting)),
+        Kind::UnknownVariant(found, known) => {
+            format!("{}expected one of {}", text(found), known.join(", "))
+        }
+        Kind::InvalidType(found, _) | Kind::InvalidValue(found, _) => {
+            let found = match found {
+                Actual::Str(found) => text(found),
+                // Such as "signed int `-1`".
+                other => format!("found {}, ", other.to_string().rsplit(' ').next().unwrap_or_default()),
+            };
+            format!("{found}{}", expected(&setting))
+        }
+        Kind::Message(message) => message.clone(),
+        _ => expected(&setting),
     };
-    invalid(&format!("{location}: {found}expected {expected}"))
+    invalid(&format!("{}: {problem}", location(error.metadata.as_ref(), &setting, file)))
 }
 
+const HELP: &str = "`animal-store config` prints all settings";
+
 /// Returns the text that was found, unless it may be a database URL in the wrong place.
-fn found_text(text: &str) -> String {
-    if may_be_secret(text) { String::new() } else { format!("found {text:?}, ") }
+fn text(found: &str) -> String {
+    if may_be_secret(found) { String::new() } else { format!("found {found:?}, ") }
+}
+
+/// Returns a valid value of a setting.
+fn expected(setting: &str) -> String {
+    match names_and_values(&Config::example()).get(setting) {
+        Some(example) => format!("expected a value such as {example}"),
+        None => format!("expected a table such as [{setting}]; {HELP}"),
+    }
+}
+
+/// Returns the spelling of the setting that an unknown name resembles.
+fn nearest(unknown: &str, source: Source) -> Option<String> {
+    let known = names_and_values(&Config::example()).into_keys();
+    let distances = known.map(|name| (damerau_levenshtein(unknown, &name), name));
+    let (distance, name) = distances.min()?;
+    (distance <= 1 + unknown.len() / 4).then(|| source.spelling(&name))
 }

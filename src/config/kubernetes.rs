@@ -4,20 +4,17 @@
 //! A Service named `animal-store` gives every container of its namespace variables such as
 //! `ANIMAL_STORE_SERVICE_HOST`, which begin like the settings.
 
-/// Returns the names of the injected variables that begin with `prefix`, sorted.
-pub(super) fn injected(prefix: &str) -> Vec<String> {
-    let variables = std::env::vars_os().filter_map(|(name, value)| {
-        let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
-        is_injected(name.strip_prefix(prefix)?, &value).then_some(name)
-    });
-    let mut names: Vec<String> = variables.collect();
-    names.sort_unstable();
-    names
+use super::source::PREFIX;
+
+/// Whether Kubernetes injects the variable with this name, which is without the prefix of the settings.
+pub(super) fn injects(name: &str) -> bool {
+    let name = name.to_uppercase();
+    is_injected(&name, || std::env::var(format!("{PREFIX}{name}")).unwrap_or_default())
 }
 
-/// Whether Kubernetes injects a variable with this name, without the prefix of the settings, and this value.
-/// The Service may have a longer name, such as `animal-store-replicas`.
-pub(super) fn is_injected(name: &str, value: &str) -> bool {
+/// Whether Kubernetes injects a variable with this name and value. The Service may have a longer name, such as
+/// `animal-store-replicas`.
+fn is_injected(name: &str, value: impl FnOnce() -> String) -> bool {
     let words: Vec<&str> = name.split('_').collect();
     let is_of_service = |pair: &[&str]| match pair {
         ["SERVICE", kind] => ["HOST", "PORT"].contains(kind),
@@ -25,7 +22,7 @@ pub(super) fn is_injected(name: &str, value: &str) -> bool {
         _ => false,
     };
     // An operator who writes `ANIMAL_STORE_PORT=8080` must learn that there is no such setting.
-    words.windows(2).any(is_of_service) || words.last() == Some(&"PORT") && value.contains("://")
+    words.windows(2).any(is_of_service) || words.last() == Some(&"PORT") && value().contains("://")
 }
 
 #[cfg(test)]
@@ -49,7 +46,7 @@ mod tests {
             ("OPS_SERVICE_PORT_METRICS", "9090"),
             ("OPS_PORT_9090_TCP_ADDR", "10.0.0.12"),
         ] {
-            assert!(is_injected(name, value), "{name}={value}");
+            assert!(is_injected(name, || value.to_owned()), "{name}={value}");
         }
     }
 
@@ -63,9 +60,8 @@ mod tests {
             ("SUPPORT", "tcp://10.0.0.11:8080"),
             ("MYSERVICE_HOST", "10.0.0.11"),
             ("LOG__LEVEL", "debug"),
-            ("service_host", "10.0.0.11"),
         ] {
-            assert!(!is_injected(name, value), "{name}={value}");
+            assert!(!is_injected(name, || value.to_owned()), "{name}={value}");
         }
     }
 }

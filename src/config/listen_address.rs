@@ -3,13 +3,12 @@
 use std::net::SocketAddr;
 use std::str::FromStr;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// `ADDRESS:PORT`, `localhost:PORT` or `PORT`. A port without an address binds to 127.0.0.1, and so does
 /// `localhost`. No other name is resolved: it may have several addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "Written")]
 pub struct ListenAddress(pub SocketAddr);
 
 impl FromStr for ListenAddress {
@@ -25,21 +24,22 @@ impl FromStr for ListenAddress {
     }
 }
 
-impl<'de> Deserialize<'de> for ListenAddress {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // A port is a number in TOML and in the environment.
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            Port(u16),
-            Address(String),
+/// How an address is written: a port is a number in TOML and in the environment.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected an address such as 127.0.0.1:8080, or a port such as 8080")]
+pub(super) enum Written {
+    Port(u16),
+    Address(String),
+}
+
+impl TryFrom<Written> for ListenAddress {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        match written {
+            Written::Port(port) => port.to_string().parse(),
+            Written::Address(address) => address.parse(),
         }
-        let text = match Written::deserialize(deserializer) {
-            Ok(Written::Port(port)) => port.to_string(),
-            Ok(Written::Address(address)) => address,
-            Err(_) => String::new(),
-        };
-        text.parse().map_err(D::Error::custom)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Where the value of a setting comes from.
 
+use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use figment::Metadata;
 use toml_edit::ImDocument;
 
-use super::limited_file;
-
-/// The maximum size of a configuration file in bytes.
+/// No more of a configuration file is read, because `/dev/zero` has no end.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The prefix of the variables of the environment.
@@ -25,19 +25,28 @@ pub(super) enum Source {
 
 impl Source {
     pub(super) fn of(metadata: Option<&Metadata>) -> Self {
-        match metadata {
+        match metadata.map(|metadata| &*metadata.name) {
             None => Self::Default,
-            // The three that are merged in `Config::load`.
-            Some(metadata) if metadata.name.starts_with("TOML") => Self::File,
-            Some(Metadata { source: Some(figment::Source::Code(_)), .. }) => Self::Flag,
-            Some(_) => Self::Environment,
+            // The names that figment gives to the sources in `Config::load`.
+            Some(name) if name.starts_with("TOML") => Self::File,
+            Some(name) if name.contains("environment") => Self::Environment,
+            Some(_) => Self::Flag,
+        }
+    }
+
+    /// Returns the spelling of a setting in this source.
+    pub(super) fn spelling(self, setting: &str) -> String {
+        match self {
+            Self::Default | Self::File => format!("`{setting}`"),
+            Self::Environment => format!("{PREFIX}{}", setting.replace('.', "__").to_uppercase()),
+            Self::Flag => format!("--{}", setting.replace('_', "-")),
         }
     }
 }
 
 /// A configuration file that is valid TOML.
 pub(super) struct File {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     document: ImDocument<String>,
 }
 
@@ -48,8 +57,10 @@ impl File {
     /// One line, when the file cannot be read or is not TOML.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         let shown = path.display();
-        let text = limited_file::read(path, MAX_BYTES).map_err(|problem| {
-            format!("{shown} {problem}; expected a file such as `animal-store config` prints")
+        let mut text = String::new();
+        let read = fs::File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text));
+        read.map_err(|error| {
+            format!("{shown} cannot be read: {error}; expected a file such as `animal-store config` prints")
         })?;
         let document = ImDocument::parse(text.clone()).map_err(|error| {
             let line = error.span().map_or(1, |span| line(&text, span.start));
@@ -64,22 +75,17 @@ impl File {
         self.document.raw()
     }
 
-    /// Returns the path of the file.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Returns the line of a setting, or of the table that it is missing from.
-    fn line(&self, key: &[&str]) -> Option<usize> {
+    fn line(&self, setting: &str) -> Option<usize> {
         let (mut item, mut at) = (self.document.as_item(), None);
-        for name in key {
+        for name in setting.split('.') {
             let Some((key, next)) = item.as_table_like().and_then(|table| table.get_key_value(name)) else {
                 break;
             };
             at = key.span().or_else(|| next.span());
             item = next;
         }
-        at.map(|span| line(self.document.raw(), span.start))
+        at.map(|span| line(self.text(), span.start))
     }
 }
 
@@ -89,24 +95,17 @@ fn line(text: &str, at: usize) -> usize {
 }
 
 /// Returns where a setting was given, for messages: a line of the file, a variable, a flag or the default.
-pub(super) fn location(metadata: Option<&Metadata>, key: &[&str], file: Option<&File>) -> String {
-    // A quoted key may be anything, for example a URL.
-    let is_name =
-        |part: &&str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
-    let dotted = if key.iter().all(is_name) { key.join(".") } else { "[redacted]".to_owned() };
-    let flag = format!("--{}", dotted.replace('_', "-"));
-    match Source::of(metadata) {
-        Source::File => {
-            let (path, line) = file.map(|file| (file.path.display(), file.line(key))).unzip();
-            let path = path.map(|path| path.to_string()).unwrap_or_default();
-            let line = line.flatten().map(|line| format!(", line {line}")).unwrap_or_default();
-            format!("`{dotted}` in {path}{line}")
+pub(super) fn location(metadata: Option<&Metadata>, setting: &str, file: Option<&File>) -> String {
+    let source = Source::of(metadata);
+    // A key may be anything, for example a URL.
+    let is_name = setting.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    let spelling = source.spelling(if is_name { setting } else { "[redacted]" });
+    match (source, file) {
+        (Source::Default, _) => format!("the default of {spelling}"),
+        (Source::File, Some(file)) => {
+            let line = file.line(setting).map(|line| format!(", line {line}")).unwrap_or_default();
+            format!("{spelling} in {}{line}", file.path.display())
         }
-        Source::Flag => flag,
-        Source::Environment => format!("{PREFIX}{}", dotted.replace('.', "__").to_uppercase()),
-        Source::Default => match &*dotted {
-            "bind" | "database" => format!("default; the flag is {flag}"),
-            _ => format!("default; the setting is `{dotted}`"),
-        },
+        _ => spelling,
     }
 }

@@ -20,9 +20,12 @@ pub fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Whether a text may contain a password: it may be a database URL, or a mistyped one.
+/// Whether a text may contain a secret: it may be an API key or a database URL, or a mistyped one.
 pub fn may_be_secret(text: &str) -> bool {
-    text.contains('@') || text.contains("//") || text.to_ascii_lowercase().contains("postgres")
+    text.contains("ask_")
+        || text.contains('@')
+        || text.contains("//")
+        || text.to_ascii_lowercase().contains("postgres")
 }
 
 #[cfg(test)]
@@ -37,7 +40,9 @@ mod tests {
 
     #[test]
     fn a_mistyped_url_may_be_secret_and_other_values_are_not() {
-        for text in ["postgress://u:secret", "postgres:u:secret", "//u:secret", "u:secret@h", "Postgres:x"] {
+        for text in
+            ["ask_x", "postgress://u:secret", "postgres:u:secret", "//u:secret", "u:secret@h", "Postgres:x"]
+        {
             assert!(may_be_secret(text), "{text}");
         }
         for text in ["localhost:8080", "5", "soon", "sqlite:a.db", "/etc/key.pem", "[::1]:80"] {

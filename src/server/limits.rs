@@ -22,7 +22,7 @@ pub struct ConnectionLimits {
     #[serde(with = "humantime_serde")]
     pub idle_timeout: Duration,
     /// How long a client may take nothing while a response waits for it.
-    #[serde(with = "humantime_serde", alias = "read_timeout")]
+    #[serde(with = "humantime_serde")]
     pub send_timeout: Duration,
     /// The maximum memory of all connections, in MiB. More closes those that hold most for longest.
     pub memory_mib: usize,

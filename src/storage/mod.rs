@@ -18,6 +18,7 @@ pub mod sqlite;
 mod store;
 mod types;
 mod url;
+mod url_file;
 mod write;
 
 pub use error::StoreError;
@@ -26,6 +27,7 @@ pub use options::{Migrate, OpenError, PostgresOptions, StoreOptions};
 pub use store::{Interceptor, Step, Store};
 pub use types::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery};
 pub use url::{DatabaseKind, has_password, missing_file, without_password};
+pub use url_file::read_url_file;
 
 /// Opens the store at a database URL, as [`Store::open`] does.
 ///

@@ -1,9 +1,10 @@
 //! A file with a database URL, so that no password is on a command line or in the environment.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
-use super::error::{ConfigError, invalid};
-use super::limited_file;
+use super::options::OpenError;
 
 /// The maximum size of the file in bytes. Larger than any URL, and small enough to read a wrong file.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -13,26 +14,21 @@ const MAX_BYTES: u64 = 64 * 1024;
 /// # Errors
 /// One line that names the file and does not repeat its content, when the file cannot be read or is empty,
 /// not UTF-8, longer than one line or larger than 64 KiB.
-pub fn read_url_file(path: &Path) -> Result<String, ConfigError> {
-    read(path).map_err(|problem| invalid(&problem))
-}
-
-/// Reads the file. The error has no prefix.
-pub(super) fn read(path: &Path) -> Result<String, String> {
+pub fn read_url_file(path: &Path) -> Result<String, OpenError> {
     let wrong = |problem: &str| {
-        let path = path.display();
-        format!("{path} {problem}; expected a file with the URL of a database in one line")
+        OpenError::of_file(path, format!("{problem}; expected a file with the URL of a database in one line"))
     };
-    let text = limited_file::read(path, MAX_BYTES).map_err(|problem| wrong(&problem))?;
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
+    read.map_err(|error| wrong(&format!("cannot be read: {error}")))?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
     let line = line.strip_suffix('\r').unwrap_or(line);
-    if line.trim().is_empty() {
-        return Err(wrong("is empty"));
+    match line {
+        _ if text.len() as u64 > MAX_BYTES => Err(wrong("is larger than 64 KiB")),
+        _ if line.trim().is_empty() => Err(wrong("is empty")),
+        _ if line.contains(char::is_control) => Err(wrong("has more than one line, or a control character")),
+        _ => Ok(line.to_owned()),
     }
-    if line.contains(char::is_control) {
-        return Err(wrong("has more than one line, or a control character"));
-    }
-    Ok(line.to_owned())
 }
 
 #[cfg(test)]
