@@ -18,6 +18,8 @@ use crate::storage::{KeyRecord, Store, StoreError};
 const PREFIX: &str = "ask_";
 const RANDOM_CHARACTERS: usize = 32;
 const CHECKSUM_CHARACTERS: usize = 6;
+/// The number of random characters of an identifier.
+const ID_CHARACTERS: usize = 12;
 /// The maximum that is accepted, so that nothing longer is hashed.
 const MAX_CHARACTERS: usize = 128;
 
@@ -52,7 +54,7 @@ impl NewKey {
         let mut random = rand::rng();
         let mut secret = PREFIX.to_owned() + &Alphanumeric.sample_string(&mut random, RANDOM_CHARACTERS);
         secret.extend(checksum(secret.as_bytes()).map(char::from));
-        let id = "key_".to_owned() + &Alphanumeric.sample_string(&mut random, 12);
+        let id = "key_".to_owned() + &Alphanumeric.sample_string(&mut random, ID_CHARACTERS);
         let record = KeyRecord {
             id,
             name: name.to_owned(),
@@ -113,46 +115,115 @@ pub async fn authenticate(
     }))
 }
 
+/// Why a key was not created, rotated or revoked: one line that says what to do, without a secret.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// The expiry cannot be stored.
+    #[error("the expiry must be before the year 10000; give a shorter duration")]
+    TooLate,
+    /// No key has this identifier or this secret.
+    #[error("there is no {0}; `animal-store key list` shows all keys, such as key_a1B2c3D4e5F6")]
+    Unknown(String),
+    /// The key to rotate is revoked or expired.
+    #[error(
+        "the key {0} is no longer valid, so nothing can replace it; create a key with `animal-store key create`"
+    )]
+    Invalid(String),
+    /// The key to rotate has an expiry that may be the end of the overlap of an earlier rotation.
+    #[error(
+        "the key {id} expires, and the newer key {newer} has its name and note: rotate that one, or give the lifetime of \
+         the new key with --expires-in"
+    )]
+    Replaced {
+        /// The identifier of the key.
+        id: String,
+        /// The identifier of the newest key with its name and note.
+        newer: String,
+    },
+    /// The database did not keep the revocation.
+    #[error(
+        "the key {0} is still valid: the database accepted the revocation and did not keep it; check its triggers"
+    )]
+    NotKept(String),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 /// Creates and stores a key that expires `expires_in` after `now`, or never. The secret is not stored.
 ///
 /// # Errors
-/// The error of the store.
+/// [`KeyError::TooLate`] and [`KeyError::Store`].
 pub async fn create(
     store: &Store,
     name: &str,
     note: Option<&str>,
     now: Timestamp,
     expires_in: Option<SignedDuration>,
-) -> Result<NewKey, StoreError> {
+) -> Result<NewKey, KeyError> {
     let key = NewKey::generate(name, note, now, expiry(now, expires_in)?);
     store.add_key(key.record.clone()).await?;
     Ok(key)
 }
 
-/// Creates and stores a key with the name and the note of the key `id`, which then expires `overlap` after `now` at the
-/// latest. Without `expires_in`, the new key has the lifetime of the old one. Returns `None` when there is no valid key
-/// `id`.
+/// Creates and stores a key with the name and the note of the key with the identifier or secret `key`, which then expires
+/// `overlap` after `now` at the latest. Returns the identifier of the old key, and the new one. Without `expires_in`, the
+/// new key has the lifetime of the old one.
 ///
 /// # Errors
-/// The error of the store.
+/// [`KeyError`].
 pub async fn rotate(
     store: &Store,
-    id: &str,
+    key: &str,
     now: Timestamp,
     overlap: SignedDuration,
     expires_in: Option<SignedDuration>,
-) -> Result<Option<NewKey>, StoreError> {
-    let old = store.keys().await?.into_iter().find(|key| key.id == id && key.is_valid_at(now));
-    let Some(old) = old else { return Ok(None) };
-    let lifetime = expires_in.or(old.expires.map(|expires| expires.duration_since(old.created)));
-    let key = NewKey::generate(&old.name, old.note.as_deref(), now, expiry(now, lifetime)?);
+) -> Result<(String, NewKey), KeyError> {
+    let keys = store.keys().await?;
+    let old = find(&keys, key)?;
+    let newest = keys.iter().rev().find(|key| (&key.name, &key.note) == (&old.name, &old.note));
+    let lifetime = match (expires_in, old.expires, newest) {
+        // A rotation shortens the expiry of the old key, so its lifetime is no longer known.
+        (None, Some(_), Some(newer)) if newer.id != old.id => {
+            return Err(KeyError::Replaced { id: old.id.clone(), newer: newer.id.clone() });
+        }
+        _ => expires_in.or(old.expires.map(|expires| expires.duration_since(old.created))),
+    };
+    let new = NewKey::generate(&old.name, old.note.as_deref(), now, expiry(now, lifetime)?);
     let old_expires = expiry(now, Some(overlap))?.unwrap_or(now);
-    Ok(store.rotate_key(id, old_expires, key.record.clone()).await?.then_some(key))
+    if !old.is_valid_at(now) || !store.rotate_key(&old.id, old_expires, new.record.clone()).await? {
+        return Err(KeyError::Invalid(old.id.clone()));
+    }
+    Ok((old.id.clone(), new))
 }
 
-fn expiry(now: Timestamp, lifetime: Option<SignedDuration>) -> Result<Option<Timestamp>, StoreError> {
-    let too_late = |_| StoreError::Broken("the key would expire after the year 9999".to_owned());
-    lifetime.map(|lifetime| now.checked_add(lifetime).map_err(too_late)).transpose()
+/// Revokes the key with the identifier or secret `key`, unless it was revoked before. Returns its record, and whether
+/// this call revoked it.
+///
+/// # Errors
+/// [`KeyError::Unknown`], [`KeyError::NotKept`] and [`KeyError::Store`].
+pub async fn revoke(store: &Store, key: &str, now: Timestamp) -> Result<(KeyRecord, bool), KeyError> {
+    let keys = store.keys().await?;
+    let found = find(&keys, key)?;
+    if found.revoked.is_some() {
+        return Ok((found.clone(), false));
+    }
+    store.revoke_key(&found.id, now).await?;
+    let kept = store.key_by_hash(&found.hash).await?.filter(|key| key.revoked.is_some());
+    Ok((kept.ok_or_else(|| KeyError::NotKept(found.id.clone()))?, true))
+}
+
+/// Returns the key with an identifier or a secret.
+fn find<'a>(keys: &'a [KeyRecord], text: &str) -> Result<&'a KeyRecord, KeyError> {
+    let hash = hash(text);
+    // Anything that is not an identifier may be a mistyped secret.
+    let is_id = text.starts_with("key_") && text.len() <= "key_".len() + ID_CHARACTERS;
+    let shown = if is_id { format!("key {text}") } else { "such key".to_owned() };
+    keys.iter().find(|key| key.id == text || hash == Some(key.hash)).ok_or(KeyError::Unknown(shown))
+}
+
+fn expiry(now: Timestamp, lifetime: Option<SignedDuration>) -> Result<Option<Timestamp>, KeyError> {
+    lifetime.map(|lifetime| now.checked_add(lifetime).map_err(|_| KeyError::TooLate)).transpose()
 }
 
 #[cfg(test)]

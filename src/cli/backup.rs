@@ -1,12 +1,14 @@
 //! The command `backup`: copies an SQLite database that is in use into a new file.
 
+use std::fs;
 use std::path::PathBuf;
 
+use animal_store::config::terminal::escaped;
 use animal_store::config::{Config, Flags};
 use animal_store::storage::sqlite;
 use clap::Args;
 
-use super::output::Failure;
+use super::output::{Failure, print};
 use super::store::check_exists;
 
 /// `animal-store backup`
@@ -28,6 +30,9 @@ impl Backup {
             );
         };
         check_exists(&loaded)?;
-        Ok(sqlite::backup(path.as_ref(), &self.file, config.lock_timeout)?)
+        sqlite::backup(path.as_ref(), &self.file, config.lock_timeout)?;
+        let bytes = fs::metadata(&self.file)?.len();
+        let line = format!("backed up {path} to {}, {bytes} bytes", self.file.display());
+        Ok(print(&(escaped(&line) + "\n"))?)
     }
 }

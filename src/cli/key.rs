@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use animal_store::config::terminal::{changes_terminal, escaped};
 use animal_store::config::{Config, Flags};
-use animal_store::keys;
-use animal_store::storage::{KeyRecord, Migrate};
+use animal_store::keys::{self, KeyError};
+use animal_store::storage::{KeyRecord, Migrate, Store};
 use animal_store::telemetry::logging::{self, LogMetrics};
 use clap::Subcommand;
 use jiff::{SignedDuration, Timestamp};
@@ -39,8 +39,8 @@ pub(crate) enum Key {
     List(Flags),
     /// Create a key that replaces another one, and print it; the old key stays valid for a while
     Rotate {
-        /// The identifier of the key to replace, from `key list`
-        id: String,
+        /// The identifier of the key to replace, from `key list`, or its secret
+        key: String,
         /// How long the old key stays valid, such as 12h
         #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = lifetime)]
         overlap: SignedDuration,
@@ -52,8 +52,8 @@ pub(crate) enum Key {
     },
     /// Revoke a key, immediately and permanently
     Revoke {
-        /// The identifier of the key, from `key list`
-        id: String,
+        /// The identifier of the key, from `key list`, or its secret
+        key: String,
         #[command(flatten)]
         flags: Flags,
     },
@@ -70,18 +70,14 @@ fn text<const MAX: usize>(text: &str) -> Result<String, String> {
 fn lifetime(text: &str) -> Result<SignedDuration, String> {
     let duration = humantime::parse_duration(text)
         .map_err(|_| "expected a duration such as 90d, 12h or 30m".to_owned())?;
-    SignedDuration::try_from(duration)
-        .map_err(|_| "the duration is too long; expected one such as 90d".to_owned())
+    // Before a database is created.
+    let expiry =
+        SignedDuration::try_from(duration).ok().filter(|it| Timestamp::now().checked_add(*it).is_ok());
+    expiry.ok_or_else(|| KeyError::TooLate.to_string())
 }
 
 impl Key {
     pub(crate) async fn run(self) -> Result<(), Failure> {
-        let now = Timestamp::from_second(Timestamp::now().as_second())?;
-        let no_key = |id: &str| {
-            format!(
-                "there is no valid key {id}; `animal-store key list` shows all keys, such as key_a1B2c3D4e5F6"
-            )
-        };
         let (Self::Create { flags, .. }
         | Self::List(flags)
         | Self::Rotate { flags, .. }
@@ -95,42 +91,39 @@ impl Key {
         // Not earlier: a database that is rejected gets one line only.
         print_warnings(&loaded);
         let (log, buffer) = logging::start(&loaded.config.log, &LogMetrics::default())?;
-        let result: Result<String, Failure> = async {
-            Ok(match self {
-                Self::Create { name, note, expires_in, .. } => {
-                    let key = keys::create(&store, &name, note.as_deref(), now, expires_in).await?;
-                    audit(&log, "key created", &key.record, None);
-                    key.secret + "\n"
-                }
-                Self::List(_) => list(&store.keys().await?, now),
-                Self::Rotate { id, overlap, expires_in, .. } => {
-                    let key = keys::rotate(&store, &id, now, overlap, expires_in).await?;
-                    let key = key.ok_or_else(|| no_key(&id))?;
-                    audit(&log, "key rotated", &key.record, Some(&id));
-                    key.secret + "\n"
-                }
-                Self::Revoke { id, .. } => {
-                    if !store.revoke_key(&id, now).await? {
-                        return Err(no_key(&id).replace("valid ", "").into());
-                    }
-                    let keys = store.keys().await?;
-                    let revoked = keys.iter().find(|key| key.id == id && key.revoked.is_some());
-                    audit(&log, "key revoked", revoked.ok_or_else(|| still_valid(&id))?, None);
-                    String::new()
-                }
-            })
-        }
-        .await;
+        let result = self.apply(&store, &log).await;
         store.close().await;
         buffer.flush(MAX_FLUSH);
         Ok(print(&result?)?)
     }
-}
 
-fn still_valid(id: &str) -> String {
-    format!(
-        "the key {id} is still valid: the database accepted the revocation and did not keep it; check its triggers"
-    )
+    /// Returns what the command prints.
+    async fn apply(self, store: &Store, log: &Logger) -> Result<String, Failure> {
+        let now = Timestamp::from_second(Timestamp::now().as_second())?;
+        Ok(match self {
+            Self::Create { name, note, expires_in, .. } => {
+                let key = keys::create(store, &name, note.as_deref(), now, expires_in).await?;
+                audit(log, "key created", &key.record, None);
+                key.secret + "\n"
+            }
+            Self::List(_) => list(&store.keys().await?, now),
+            Self::Rotate { key, overlap, expires_in, .. } => {
+                let (replaced, new) = keys::rotate(store, &key, now, overlap, expires_in).await?;
+                audit(log, "key rotated", &new.record, Some(&replaced));
+                new.secret + "\n"
+            }
+            Self::Revoke { key, .. } => {
+                let (key, is_new) = keys::revoke(store, &key, now).await?;
+                if is_new {
+                    audit(log, "key revoked", &key, None);
+                    String::new()
+                } else {
+                    let since = key.revoked.map(|time| format!(" at {time}")).unwrap_or_default();
+                    format!("the key {} was revoked before{since}\n", key.id)
+                }
+            }
+        })
+    }
 }
 
 /// Logs who changed a key. `replaced` is the identifier of the key that this one replaces.

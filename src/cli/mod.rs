@@ -37,7 +37,7 @@ A database is sqlite:PATH, such as sqlite:animal-store.db, or postgres://USER:PA
 
 /// A catalogue of animals over HTTP.
 #[derive(Parser)]
-#[command(version, after_help = SETTINGS)]
+#[command(version, after_help = SETTINGS, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -55,6 +55,7 @@ enum Command {
     #[command(after_help = SETTINGS)]
     CheckConfig(Flags),
     /// Create, list, rotate and revoke API keys
+    #[command(arg_required_else_help = true)]
     Key {
         #[command(subcommand)]
         command: key::Key,
@@ -75,6 +76,10 @@ enum Command {
 pub(crate) fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
+        Err(help) if help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            eprint!("{help}");
+            return ExitCode::from(2);
+        }
         Err(error) if error.use_stderr() => {
             let message = error.to_string();
             // clap repeats the usage; the first paragraph says what is wrong.

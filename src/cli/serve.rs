@@ -17,6 +17,7 @@ use animal_store::storage::{self, StoreOptions};
 use animal_store::telemetry::logging;
 use animal_store::telemetry::metrics::Metrics;
 use clap::Args;
+use jiff::Timestamp;
 use listenfd::ListenFd;
 use slog::{Logger, error, info, warn};
 use tokio::runtime::{Builder, Handle};
@@ -128,6 +129,8 @@ async fn serve(
         }
     };
     let mut hangup = signal(SignalKind::hangup())?;
+    // Their default is to end the process. A handler stays when its stream is dropped.
+    let _ignored = [signal(SignalKind::user_defined1())?, signal(SignalKind::user_defined2())?];
     let document = DOCUMENT?;
     metrics.add_build_info(VERSION, document.version);
     let options = ServerOptions {
@@ -176,6 +179,13 @@ async fn serve(
             return Err(with_source(error));
         }
     };
+    let now = Timestamp::now();
+    if store.keys().await.is_ok_and(|keys| !keys.iter().any(|key| key.is_valid_at(now))) {
+        warn!(
+            log,
+            "there is no valid API key; create one with `animal-store key create NAME` and the same settings"
+        );
+    }
     // Not earlier: a configuration that is rejected gets one line only.
     loaded.warnings().iter().for_each(|warning| warn!(log, "{}", warning));
     // slog serializes the last pair first.

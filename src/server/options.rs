@@ -100,6 +100,17 @@ impl Listeners {
     }
 }
 
+/// Returns what to do when an address cannot be bound.
+fn remedy(reason: &io::Error) -> &'static str {
+    match reason.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "a port below 1024 needs the capability CAP_NET_BIND_SERVICE; add it, or choose a port from 1024 on"
+        }
+        io::ErrorKind::AddrNotAvailable => "choose an address of this machine",
+        _ => "stop what uses it, or choose another address",
+    }
+}
+
 /// Why a server did not start. One line that says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -107,7 +118,7 @@ pub enum StartError {
     #[error(transparent)]
     Router(#[from] RouterError),
     /// The address cannot be bound.
-    #[error("cannot listen on {address}: {reason}; stop what uses it, or choose another address")]
+    #[error("cannot listen on {address}: {reason}; {}", remedy(reason))]
     Bind {
         /// The address.
         address: SocketAddr,
@@ -145,6 +156,27 @@ impl StartError {
             Self::Bind { setting, .. } => Some(setting),
             Self::Tls(error) => Some(error.setting()),
             Self::Router(_) | Self::Descriptors { .. } | Self::Accept(_) | Self::Operations(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_cannot_be_bound_is_reported_with_the_remedy() {
+        for (errno, expected) in [
+            (rustix::io::Errno::ACCESS, "a port below 1024 needs the capability CAP_NET_BIND_SERVICE"),
+            (rustix::io::Errno::ADDRINUSE, "stop what uses it"),
+            (rustix::io::Errno::ADDRNOTAVAIL, "choose an address of this machine"),
+        ] {
+            let address = SocketAddr::from(([127, 0, 0, 1], 80));
+            let error = StartError::Bind { address, reason: errno.into(), setting: "bind" }.to_string();
+            assert!(
+                error.starts_with("cannot listen on 127.0.0.1:80: ") && error.contains(expected),
+                "{error}"
+            );
         }
     }
 }

@@ -78,8 +78,16 @@ impl TlsFiles {
             return Err(at(CERTIFICATE, &self.certificate, "contains no certificate in PEM".to_owned()));
         }
         let expires = certificates.first().and_then(|leaf| not_after(leaf));
-        let key = open(&self.private_key).and_then(PrivateKeyDer::from_pem_reader).map_err(|error| {
+        let mut pem_of_key = Vec::new();
+        let read = open(&self.private_key)
+            .and_then(|mut file| file.read_to_end(&mut pem_of_key).map_err(PemError::Io))
+            .and_then(|_| PrivateKeyDer::from_pem_slice(&pem_of_key));
+        let key = read.map_err(|error| {
             let problem = match error {
+                // The label of PKCS #8 (RFC 7468, section 11), or a header of older files (RFC 1421, section 4.6.1.1).
+                _ if pem_of_key.windows(9).any(|word| word == b"ENCRYPTED") => {
+                    "is encrypted; store it without a passphrase, such as with `openssl pkey -in OLD -out NEW`".to_owned()
+                }
                 PemError::NoItemsFound => "contains no private key in PEM".to_owned(),
                 error => pem(&error),
             };

@@ -195,7 +195,7 @@ async fn after_a_rotation_both_keys_are_valid_during_the_overlap() {
     let old = service.new_key("old", None).await;
     let overlap = SignedDuration::from_hours(24);
     let new = keys::rotate(&service.store, &old.record.id, Timestamp::now(), overlap, None).await;
-    let new = new.unwrap().expect("a key");
+    let (_, new) = new.unwrap();
     service.recorder.add_secret(&new.secret);
     service.get_with(&old.secret, "/v1/pets").await.expect(200);
     service.get_with(&new.secret, "/v1/pets").await.expect(200);
@@ -208,7 +208,7 @@ async fn after_the_overlap_only_the_new_key_is_valid() {
     let none = SignedDuration::ZERO;
     let before = Timestamp::now() - SignedDuration::from_secs(2);
     let new = keys::rotate(&service.store, &old.record.id, before, none, None).await;
-    let new = new.unwrap().expect("a key");
+    let (_, new) = new.unwrap();
     unauthorized(&service.get_with(&old.secret, "/v1/pets").await, INVALID);
     service.get_with(&new.secret, "/v1/pets").await.expect(200);
 }

@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::postgres_cluster;
 use crate::program::{TIMEOUT, WorkDir};
 
 /// Returns the columns of the key with this name in the output of `key list`.
@@ -208,6 +209,87 @@ async fn a_rotated_key_has_the_lifetime_of_the_old_one() {
     }
 }
 
+/// Rotates an unlimited key twice: the second time, the lifetime of the old key is no longer known.
+async fn rotate_twice(directory: &WorkDir, database: &str) {
+    let run =
+        async |arguments: &[&str]| directory.run(&[arguments, &["--database", database]].concat()).await;
+    run(&["key", "create", "shop"]).await.success();
+    let rows = async || {
+        let list = run(&["key", "list"]).await.success();
+        let rows = list.lines().skip(1).map(|line| line.split_whitespace().map(str::to_owned).collect());
+        rows.collect::<Vec<Vec<String>>>()
+    };
+    let first = rows().await[0][0].clone();
+    run(&["key", "rotate", &first]).await.success();
+    let second = rows().await[1][0].clone();
+    let before = rows().await;
+    let line = run(&["key", "rotate", &first]).await.failure();
+    let expected =
+        format!("error: the key {first} expires, and the newer key {second} has its name and note");
+    assert!(line.starts_with(&expected) && line.contains("--expires-in"), "{line}");
+    assert_eq!(rows().await, before);
+    run(&["key", "rotate", &second]).await.success();
+    assert_eq!(rows().await[2][3], "-", "the replacement of an unlimited key expires");
+    run(&["key", "rotate", &first, "--expires-in", "30d"]).await.success();
+    let last = rows().await.remove(3);
+    let time = |text: &str| text.parse::<Timestamp>().unwrap();
+    assert_eq!(time(&last[3]).duration_since(time(&last[2])), SignedDuration::from_hours(30 * 24));
+}
+
+#[tokio::test]
+async fn a_key_that_is_being_replaced_is_not_rotated_without_a_lifetime() {
+    rotate_twice(&WorkDir::new(), "sqlite:animal-store.db").await;
+}
+
+#[tokio::test]
+async fn a_key_on_postgresql_that_is_being_replaced_is_not_rotated_without_a_lifetime() {
+    let Some(cluster) = postgres_cluster::shared() else { return };
+    let name = cluster.database("").await;
+    rotate_twice(&WorkDir::new(), &cluster.url(&name)).await;
+}
+
+#[tokio::test]
+async fn a_key_is_revoked_or_rotated_by_its_secret_which_is_not_repeated() {
+    let directory = WorkDir::new();
+    let leaked = directory.key().await;
+    let service = directory.serve(&[]).await;
+    let mut mistyped = leaked.clone();
+    mistyped.pop();
+    for wrong in [&*mistyped, &leaked[4..], &format!("{leaked} ")] {
+        for command in ["revoke", "rotate"] {
+            let line = directory.run(&["key", command, wrong]).await.failure();
+            assert!(
+                line.starts_with("error: there is no such key; ") && !line.contains(&wrong[4..]),
+                "{line}"
+            );
+        }
+    }
+    let extra = directory.run(&["key", "list", &leaked]).await.failure();
+    assert!(!extra.contains(&leaked[4..]), "{extra}");
+    service.get(&leaked, "/v1/pets").await.expect(200);
+    let rotated = directory.run(&["key", "rotate", &leaked]).await;
+    assert!(!rotated.stderr.contains(&leaked[4..]), "{}", rotated.stderr);
+    let new = rotated.success();
+    let revoked = directory.run(&["key", "revoke", &leaked]).await;
+    assert_eq!(revoked.audit().len(), 1, "{}", revoked.stderr);
+    assert!(!revoked.stderr.contains(&leaked[4..]), "{}", revoked.stderr);
+    revoked.success();
+    service.wait_for_status(401, &leaked).await;
+    service.get(new.trim_end(), "/v1/pets").await.expect(200);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn an_expiry_after_the_year_9999_is_rejected() {
+    let directory = WorkDir::new();
+    let line = directory.run(&["key", "create", "shop", "--expires-in", "9000y"]).await.failure();
+    assert!(
+        line.contains("--expires-in") && line.contains("the expiry must be before the year 10000"),
+        "{line}"
+    );
+    assert_eq!(directory.files(), []);
+}
+
 #[tokio::test]
 async fn after_the_overlap_only_the_new_key_is_valid() {
     let directory = WorkDir::new();
@@ -244,9 +326,12 @@ async fn a_key_revoked_twice_keeps_the_first_date() {
     let directory = WorkDir::new();
     directory.run(&["key", "create", "shop"]).await.success();
     let id = row(&directory, "shop").await.remove(0);
-    directory.run(&["key", "revoke", &id]).await.success();
+    let revoked = directory.run(&["key", "revoke", &id]).await;
+    assert_eq!(revoked.audit().len(), 1, "{}", revoked.stderr);
     let first = row(&directory, "shop").await;
-    directory.run(&["key", "revoke", &id]).await.success();
+    let again = directory.run(&["key", "revoke", &id]).await;
+    assert_eq!(again.audit(), [""; 0]);
+    assert_eq!(again.success(), format!("the key {id} was revoked before at {}\n", first[4]));
     assert_eq!(row(&directory, "shop").await, first);
 }
 

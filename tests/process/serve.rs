@@ -21,6 +21,19 @@ async fn it_prints_one_line_and_is_ready_then() {
 }
 
 #[tokio::test]
+async fn a_start_without_a_valid_key_says_how_to_create_one() {
+    let directory = WorkDir::new();
+    let hint = "there is no valid API key; create one with `animal-store key create NAME`";
+    for is_expected in [true, false] {
+        let mut service = directory.serve(&[]).await;
+        service.wait_for_log("ready").await;
+        assert_eq!(service.log().contains(hint), is_expected, "{}", service.log());
+        service.stop().await;
+        directory.key().await;
+    }
+}
+
+#[tokio::test]
 async fn the_start_is_logged_with_version_address_and_database() {
     let directory = WorkDir::new();
     let mut service = directory.serve(&["--ops-bind", "0"]).await;
@@ -255,8 +268,8 @@ async fn every_command_has_a_complete_help() {
         (&["key"], &["create ", "list ", "rotate ", "revoke "]),
         (&["key", "create"], &["<NAME>", "--expires-in", "90d", "--database", "--config"]),
         (&["key", "list"], &["--database", "--config"]),
-        (&["key", "rotate"], &["<ID>", "--overlap", "24h", "--expires-in", "90d", "--database", "--config"]),
-        (&["key", "revoke"], &["<ID>", "--database", "--config"]),
+        (&["key", "rotate"], &["<KEY>", "--overlap", "24h", "--expires-in", "90d", "--database", "--config"]),
+        (&["key", "revoke"], &["<KEY>", "--database", "--config"]),
         (&["copy"], &["--from", "--to", "--config"]),
         (&["backup"], &["<FILE>", "--database", "--config"]),
     ] {

@@ -57,6 +57,18 @@ async fn sigint_stops_the_service() {
 }
 
 #[tokio::test]
+async fn sigusr1_and_sigusr2_are_ignored() {
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let service = serve(&directory, "1h").await;
+    for signal in [Signal::USR1, Signal::USR2] {
+        service.signal(signal);
+        all_read(&service, &key).await;
+    }
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn sigterm_stops_the_service_while_the_database_does_not_respond() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("postgres://animals@{}/animals?connect_timeout=600", silent.local_addr().unwrap());

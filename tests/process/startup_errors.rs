@@ -25,7 +25,6 @@ macro_rules! rejected {
 }
 
 rejected! {
-    no_command_is_rejected: [] as [&str; 0] => ["animal-store --help"];
     an_unknown_command_is_rejected: ["sevre"] => ["sevre", "animal-store --help"];
     an_unknown_flag_is_rejected: ["serve", "--prot", "80"] => ["--prot"];
     an_address_without_a_port_is_rejected: ["serve", "--bind", "127.0.0.1"] => ["--bind", "127.0.0.1"];
@@ -36,7 +35,7 @@ rejected! {
     a_flag_given_twice_is_rejected:
         ["serve", "--database", "sqlite:a.db", "--database", "sqlite:b.db"] => ["--database"];
     another_address_of_this_machine_is_rejected:
-        ["serve", "--bind", "192.0.2.1:8080"] => ["192.0.2.1:8080", "set by --bind", "such as \"127.0.0.1:8080\""];
+        ["serve", "--bind", "192.0.2.1:8080"] => ["192.0.2.1:8080", "set by --bind", "choose an address of this machine"];
 
     a_missing_file_is_rejected:
         ["serve", "--config", "missing.toml"] => ["missing.toml cannot be read", "animal-store config"];
@@ -51,13 +50,25 @@ rejected! {
 
     a_missing_source_is_rejected:
         ["copy", "--from", "sqlite:missing.db", "--to", "postgres://u@h/d"] => ["missing.db does not exist; check the path"];
-    a_backup_of_a_missing_database_is_rejected: ["backup", "kept.db"] => ["animal-store.db does not exist", "set by default; the flag is --database"];
+    a_backup_of_a_missing_database_is_rejected: ["backup", "kept.db"] => ["animal-store.db does not exist", "set by the default of `database`"];
 
     a_key_without_a_name_is_rejected: ["key", "create"] => ["NAME"];
     a_key_with_an_empty_name_is_rejected: ["key", "create", ""] => ["1 to 100 characters"];
     a_key_with_a_line_break_in_its_name_is_rejected: ["key", "create", "a\nb"] => ["control characters"];
     a_key_with_an_unreadable_lifetime_is_rejected:
         ["key", "create", "x", "--expires-in", "soon"] => ["--expires-in", "such as 90d"];
+}
+
+#[tokio::test]
+async fn without_a_command_the_help_is_printed() {
+    let directory = WorkDir::new();
+    for (arguments, usage) in
+        [(&[][..], "Usage: animal-store <COMMAND>"), (&["key"], "Usage: animal-store key <COMMAND>")]
+    {
+        let finished = directory.run(arguments).await;
+        assert_eq!((finished.code, &*finished.stdout), (Some(2), ""));
+        assert!(finished.stderr.contains(usage) && !finished.stderr.contains("error"), "{}", finished.stderr);
+    }
 }
 
 /// Each test expects a configuration file with this content to be rejected.
@@ -80,11 +91,11 @@ macro_rules! rejected_files {
 rejected_files! {
     a_file_that_is_not_toml_is_rejected: "bind = 1\n= nonsense" => ["store.toml, line 2", "bind = \"127.0.0.1:8080\""];
     a_file_that_is_not_utf_8_is_rejected: &b"\xff\xfe"[..] => ["store.toml"];
-    a_misspelt_setting_is_rejected: "databse = 'sqlite:x.db'" => ["`databse` in store.toml, line 1", "no such setting; expected one of bind, ops_bind, "];
-    a_setting_of_another_type_is_rejected: "write_queue = 'many'" => ["`write_queue` in store.toml, line 1", "many", "such as 4096"];
+    a_misspelt_setting_is_rejected: "databse = 'sqlite:x.db'" => ["`databse` in store.toml, line 1: no such setting; did you mean `database`?"];
+    a_setting_of_another_type_is_rejected: "write_queue = 'many'" => ["`write_queue` in store.toml, line 1", "found \"many\"", "such as 4096"];
     a_duration_without_a_unit_is_rejected: "request_timeout = '5'" => ["`request_timeout` in store.toml, line 1", "such as \"10s\""];
     a_timeout_of_zero_is_rejected: "request_timeout = '0s'" => ["`request_timeout` in store.toml, line 1", "longer than zero"];
-    a_rate_limit_of_zero_is_rejected: "[rate_limit]\nrequests = 0\nperiod = '1s'" => ["`rate_limit.requests` in store.toml, line 2", "from 1"];
+    a_rate_limit_of_zero_is_rejected: "[rate_limit]\nrequests = 0\nperiod = '1s'" => ["`rate_limit.requests` in store.toml, line 2: found `0`, expected a value such as 1"];
     an_incomplete_rate_limit_is_rejected: "[rate_limit]\nrequests = 5" => ["`rate_limit.period` in store.toml, line 1", "missing", "such as \"1s\""];
 }
 
@@ -163,8 +174,7 @@ async fn the_error_names_a_wrong_setting_of_the_environment() {
     let line = directory.run_with(&["serve"], &environment).await.failure();
     assert_eq!(
         line,
-        "error: configuration: ANIMAL_STORE_REQUEST_TIMEOUT: found \"soon\", expected a duration longer than \
-         zero, such as \"10s\""
+        "error: configuration: ANIMAL_STORE_REQUEST_TIMEOUT: found \"soon\", expected a value such as \"10s\""
     );
 }
 
@@ -297,6 +307,19 @@ async fn a_certificate_that_does_not_match_its_key_is_rejected() {
     // Certificate and key exchanged.
     rejected_certificate(&key, &certificate, &["certificate.pem", "no certificate in PEM"]).await;
     rejected_certificate(&certificate, "nonsense", &["key.pem", "no private key in PEM"]).await;
+    for label in
+        ["ENCRYPTED PRIVATE KEY", "RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n"]
+    {
+        let encrypted = format!(
+            "-----BEGIN {label}-----\nMIIFHzBJBgkqhkiG9w0BBQ0=\n-----END ENCRYPTED PRIVATE KEY-----\n"
+        );
+        rejected_certificate(
+            &certificate,
+            &encrypted,
+            &["key.pem: is encrypted; store it without a passphrase"],
+        )
+        .await;
+    }
     rejected_certificate("", &key, &["certificate.pem", "no certificate in PEM"]).await;
 }
 

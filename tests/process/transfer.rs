@@ -26,7 +26,9 @@ async fn a_backup_of_a_running_service_can_be_served() {
     let service = directory.serve_with(&[], patient).await;
     service.add(&key, 3).await;
     let before = service.all(&key).await;
-    assert_eq!(directory.run(&["backup", "kept.db"]).await.success(), "");
+    let printed = directory.run(&["backup", "kept.db"]).await.success();
+    let bytes = std::fs::metadata(directory.path("kept.db")).unwrap().len();
+    assert_eq!(printed, format!("backed up animal-store.db to kept.db, {bytes} bytes\n"));
     service.add(&key, 3).await;
     let line = directory.run(&["backup", "kept.db"]).await.failure();
     assert_eq!(line, "error: kept.db exists; choose another path, or move the file away");
@@ -50,6 +52,29 @@ pub(crate) fn with_failing_calls(command: &mut tokio::process::Command, calls: &
     traced.stdin(std::process::Stdio::null());
     traced.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     *command = traced;
+}
+
+#[tokio::test]
+async fn the_next_backup_removes_what_a_killed_one_has_left() {
+    if std::process::Command::new("strace").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: strace is not installed");
+        return;
+    }
+    let directory = WorkDir::new();
+    directory.key().await;
+    let other = directory.write("other.db.unfinished", "not of a backup to kept.db");
+    let unfinished = || {
+        let names = directory.names().into_iter().filter(|name| *name != other);
+        names.filter(|name| name.to_string_lossy().ends_with(".unfinished")).count()
+    };
+    let kill = |command: &mut tokio::process::Command| {
+        with_failing_calls(command, &["fsync:signal=KILL:when=1"]);
+    };
+    assert_ne!(directory.run_changed(&["backup", "kept.db"], kill).await.code, Some(0));
+    assert_eq!(unfinished(), 1, "{:?}", directory.names());
+    directory.run(&["backup", "kept.db"]).await.success();
+    assert_eq!(unfinished(), 0, "{:?}", directory.names());
+    assert!(directory.path("kept.db").exists() && other.exists());
 }
 
 #[tokio::test]

@@ -20,6 +20,10 @@ use super::connection;
 use super::opening::{self, directory};
 use crate::storage::options::OpenError;
 
+/// The end of the temporary name.
+const UNFINISHED: &str = ".unfinished";
+/// The number of random characters in the temporary name.
+const RANDOM: usize = 6;
 /// The copy is synced when it has grown by this many bytes.
 const SYNC_BYTES: u64 = 1024 * 1024;
 /// The number of steps of SQLite's virtual machine between two looks at the size of the copy.
@@ -53,9 +57,11 @@ pub(super) fn write(source: &mut Connection, to: &Path) -> Result<(), OpenError>
 }
 
 fn copy(source: &mut Connection, to: &Path) -> io::Result<()> {
-    let name = to.file_name().unwrap_or(OsStr::new("backup"));
+    let prefix = format!("{}.", to.file_name().unwrap_or(OsStr::new("backup")).to_string_lossy());
+    remove_unfinished(directory(to), &prefix);
     // Only its owner may read it. SQLite accepts an empty file, and would create one with other permissions.
-    let copy = Builder::new().prefix(name).suffix(".unfinished").tempfile_in(directory(to))?;
+    let copy =
+        Builder::new().prefix(&prefix).suffix(UNFINISHED).rand_bytes(RANDOM).tempfile_in(directory(to))?;
     let path = copy.path().to_str().ok_or_else(|| io::Error::other("its path is not UTF-8"))?;
     sync_while_it_grows(source, copy.as_file().try_clone()?).map_err(io::Error::other)?;
     source.execute("VACUUM INTO ?1", [path]).map_err(io::Error::other)?;
@@ -71,6 +77,18 @@ fn copy(source: &mut Connection, to: &Path) -> io::Result<()> {
         // Some network file systems cannot sync a directory.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         synced => synced,
+    }
+}
+
+/// Removes what interrupted backups to the same name have left.
+fn remove_unfinished(directory: &Path, prefix: &str) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let random = name.to_str().and_then(|name| name.strip_prefix(prefix)?.strip_suffix(UNFINISHED));
+        if random.is_some_and(|random| random.len() == RANDOM) {
+            // If that fails, the backup works too.
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 
