@@ -157,7 +157,8 @@ async fn serve(
     options.tls.as_ref().map(TlsFiles::load).transpose().map_err(|error| with_source(error.into()))?;
     let metrics = options.metrics.store().clone();
     let new_file = storage::missing_file(&config.database);
-    let store_options = StoreOptions { metrics, ..store_options(config, log) };
+    let mut store_options = StoreOptions { metrics, ..store_options(config, log) };
+    store_options.postgres.url_file.clone_from(&config.database_file);
     let database = config.database.clone();
     let opening = runtime.spawn(async move { storage::open(&database, &store_options).await });
     let opened = tokio::select! {

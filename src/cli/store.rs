@@ -16,7 +16,7 @@ pub(crate) fn store_options(config: &Config, log: &Logger) -> StoreOptions {
         lock_timeout: config.lock_timeout,
         migrate: Migrate::Apply,
         version: VERSION,
-        postgres: config.postgres,
+        postgres: config.postgres.clone(),
         log: log.clone(),
         metrics: StoreMetrics::default(),
     }

@@ -198,7 +198,7 @@ impl Config {
         let is_limit = |limit| (Duration::from_millis(100)..=Duration::from_secs(3_600)).contains(&limit);
         let is_whole = |period: Duration| period.as_secs() > 0 && period.subsec_nanos() == 0;
         let without_key = connections.memory_without_key_mib;
-        let (to_100, limit) = ("a number from 1 to 100", "a duration from 100ms to 1h");
+        let limit = "a duration from 100ms to 1h";
         let checks = [
             ("database", DatabaseKind::of(&self.database).is_some(), URL),
             ("request_timeout", !self.request_timeout.is_zero(), LONGER_THAN_ZERO),
@@ -210,8 +210,7 @@ impl Config {
                 connections.memory_mib >= without_key,
                 "at least memory_without_key_mib",
             ),
-            ("postgres.readers", (1..=100).contains(&postgres.readers), to_100),
-            ("postgres.writers", (1..=100).contains(&postgres.writers), to_100),
+            ("postgres.readers", (1..=100).contains(&postgres.readers), "a number from 1 to 100"),
             ("postgres.connect_timeout", is_limit(postgres.connect_timeout), limit),
             ("postgres.statement_timeout", is_limit(postgres.statement_timeout), limit),
             (
@@ -235,6 +234,7 @@ impl Config {
                 max: Some(ConnectionLimits::DEFAULT_MAX),
                 ..ConnectionLimits::default()
             },
+            postgres: PostgresOptions { schema: Some("public".to_owned()), ..PostgresOptions::default() },
             rate_limit: Some(RateLimit { requests: NonZeroU32::MIN, period: Duration::from_secs(1) }),
             tls: Some(TlsFiles { certificate: "certificate.pem".into(), private_key: "key.pem".into() }),
             ..Self::default()

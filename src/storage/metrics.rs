@@ -4,8 +4,6 @@
 //! labels are its attributes `db.system.name`, `db.operation.name` and `error.type`.
 
 use std::fmt::Display;
-use std::sync::atomic::AtomicU64;
-use std::time::Duration;
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -29,7 +27,6 @@ pub struct StoreMetrics {
     pub(super) queue: Gauge,
     batches: Histogram,
     errors: Family<Labels<3>, Counter>,
-    read_age: Family<Labels<1>, Gauge<f64, AtomicU64>>,
     outages: Outages,
 }
 
@@ -42,7 +39,6 @@ impl Default for StoreMetrics {
             queue: Gauge::default(),
             batches: Histogram::new(BATCHES),
             errors: Family::default(),
-            read_age: Family::default(),
             outages: Outages::default(),
         }
     }
@@ -58,11 +54,6 @@ impl StoreMetrics {
             "Errors of the database; one for a batch of writes",
             self.errors.clone(),
         );
-        registry.register(
-            "store_read_age_seconds",
-            "Maximum age of what reads return, by the role of the host that is read",
-            self.read_age.clone(),
-        );
     }
 
     /// Counts a commit of this many writes. One that changed nothing is not a batch.
@@ -77,15 +68,6 @@ impl StoreMetrics {
     /// Must be called after each read, because it may end an outage.
     pub(super) fn read(&self) {
         self.outages.succeeded(Access::Read);
-    }
-
-    /// Must be called with the role of the host that is read, and the maximum age of what reads return; `None` while
-    /// no host can be read.
-    pub(super) fn reads_from(&self, role_and_age: Option<(&'static str, Duration)>) {
-        self.read_age.clear();
-        if let Some((role, age)) = role_and_age {
-            self.read_age.get_or_create(&[("role", role)]).set(age.as_secs_f64());
-        }
     }
 
     /// Counts an error of the database `system` (`db.system.name` of OpenTelemetry), and logs the first one of

@@ -1,7 +1,7 @@
 //! How a store is opened.
 
 use std::fmt::Display;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rand::TryRng;
@@ -53,28 +53,33 @@ pub(super) fn newer_release(version: Option<&str>) -> String {
 }
 
 /// The connections to a PostgreSQL server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PostgresOptions {
     /// The number of connections for reading.
     pub readers: usize,
-    /// The number of connections for writing.
-    pub writers: usize,
-    /// The time limit for connecting to each host, unless the URL has a `connect_timeout`.
+    /// The time limit for connecting to each address of a host, unless the URL has a `connect_timeout`.
     #[serde(with = "humantime_serde")]
     pub connect_timeout: Duration,
     /// The time after which the server cancels a statement.
     #[serde(with = "humantime_serde")]
     pub statement_timeout: Duration,
+    /// The schema with the tables; `None` for the first one of `search_path`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// The file that the URL was read from. It is read again for each connection.
+    #[serde(skip)]
+    pub url_file: Option<PathBuf>,
 }
 
 impl Default for PostgresOptions {
     fn default() -> Self {
         Self {
             readers: 8,
-            writers: 4,
             connect_timeout: Duration::from_secs(2),
             statement_timeout: Duration::from_millis(3_500),
+            schema: None,
+            url_file: None,
         }
     }
 }

@@ -57,7 +57,7 @@ pub struct Store {
 
 /// The database of a store.
 enum Engine {
-    Sqlite(Sqlite),
+    Sqlite(Box<Sqlite>),
     Postgres(Postgres),
 }
 
@@ -109,7 +109,7 @@ impl Store {
                 // The lock timeout limits how long a caller waits.
                 let (queue, batches, stopped) = queue::open(options, None);
                 let (engine, secret) = sqlite::open(path, options, batches)?;
-                (Engine::Sqlite(engine), secret, queue, stopped)
+                (Engine::Sqlite(Box::new(engine)), secret, queue, stopped)
             }
             Some(DatabaseKind::Postgres) => {
                 let (queue, batches, stopped) = queue::open(options, Some(options.postgres.call_timeout()));

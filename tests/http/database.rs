@@ -50,9 +50,15 @@ impl Database {
     pub fn url(&self) -> String {
         match self {
             Self::Sqlite(files) => format!("sqlite:{}", files.path().join("animals.db").display()),
-            Self::Postgres { cluster, schema } => {
-                format!("{}&options=-c%20search_path%3D{schema}", cluster.url("postgres"))
-            }
+            Self::Postgres { cluster, .. } => cluster.url("postgres"),
+        }
+    }
+
+    /// The schema with the tables.
+    pub fn schema(&self) -> Option<String> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres { schema, .. } => Some(schema.clone()),
         }
     }
 

@@ -91,7 +91,8 @@ impl Setup {
         let log = Log::default();
         let logger = log.logger();
         let metrics = self.options.metrics.store().clone();
-        let store = StoreOptions { log: logger.clone(), metrics, ..self.store };
+        let mut store = StoreOptions { log: logger.clone(), metrics, ..self.store };
+        store.postgres.schema = database.schema();
         let store = storage::open(&database.url(), &store).await.expect("a store");
         let store = Arc::new(FailingStore::around(store));
         let listeners = Listeners::bind(&self.options).expect("a free port");
@@ -174,7 +175,9 @@ impl Service {
 
     /// Opens the store a second time, as another process would.
     pub async fn open_store_again(&self) -> Arc<Store> {
-        storage::open(&self.database.url(), &store_options(16)).await.expect("a store")
+        let mut options = store_options(16);
+        options.postgres.schema = self.database.schema();
+        storage::open(&self.database.url(), &options).await.expect("a store")
     }
 
     /// Executes SQL in the database, as another program.

@@ -59,9 +59,9 @@ impl Cluster {
             &cluster.programs.join("initdb"),
             &["-D", cluster.data(), "-U", "postgres", "-N", "-A", "trust", "-E", "UTF8", "--no-locale"],
         );
-        // Only the role `strict` needs a password.
+        // Only these two roles need a password.
         let access = "local all all trust\n\
-             host all strict 127.0.0.1/32 scram-sha-256\n\
+             host all strict,rotated 127.0.0.1/32 scram-sha-256\n\
              host all,replication all 127.0.0.1/32 trust\n";
         fs::write(cluster.home.join("data/pg_hba.conf"), access).unwrap();
         cluster.start_server();

@@ -25,7 +25,6 @@ async fn without_configuration_all_settings_are_defaults() {
         ("lock_timeout", r#""2s""#),
         ("write_queue", "4096"),
         ("postgres.readers", "8"),
-        ("postgres.writers", "4"),
         ("postgres.connect_timeout", r#""2s""#),
         ("postgres.statement_timeout", r#""3s 500ms""#),
         ("log.level", r#""info""#),

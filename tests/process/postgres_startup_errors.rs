@@ -132,6 +132,6 @@ async fn a_read_only_database_is_rejected() {
     cluster.client(&name).await.batch_execute(&read_only).await.unwrap();
     let client = cluster.client(&name).await;
     let before = contents(&client).await;
-    rejected(&cluster.url(&name), &[&name, "read-only", "name the primary"]).await;
+    rejected(&cluster.url(&name), &[&name, "read-only", "default_transaction_read_only"]).await;
     assert_eq!(contents(&client).await, before);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use animal_store::storage::{AddedOnce, IdempotencyKey, PostgresOptions, Store, StoreOptions};
+use animal_store::storage::{AddedOnce, IdempotencyKey, Store};
 use tokio::task::yield_now;
 
 use crate::clock::Clock;
@@ -134,10 +134,7 @@ async fn sqlite() -> (Sqlite, Arc<Store>) {
 
 async fn postgresql() -> Option<(Postgres, Arc<Store>)> {
     let database = Postgres::try_fresh().await?;
-    let options = postgres::options();
-    let one_writer = PostgresOptions { writers: 1, ..options.postgres };
-    let options = StoreOptions { postgres: one_writer, ..options };
-    let store = database.with(&options).await;
+    let store = database.with(&postgres::options()).await;
     Some((database, store))
 }
 

@@ -1,93 +1,42 @@
-//! The URL of a database: its hosts, and connecting to the primary.
+//! The URL of a database: its hosts, and how to connect to each.
 //!
-//! `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETER=VALUE`, as in the PostgreSQL
-//! documentation, "Connection URIs". Of several hosts, the monitor says which one to use (`monitor.rs`), so that the
-//! store follows a failover. The connect timeout includes the handshake. Writes need a host that accepts them,
-//! whatever the URL says.
+//! `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETER=VALUE`, as in the PostgreSQL documentation,
+//! "Connection URIs". tokio-postgres parses it, except for `sslmode` and `sslrootcert` (`tls.rs`).
 
 use std::time::Duration;
 
-use tokio::sync::watch;
-use tokio::time::{Instant, timeout};
+use futures::future::join_all;
+use tokio::net::lookup_host;
+use tokio::time::timeout;
 use tokio_postgres::config::{Host, TargetSessionAttrs};
-use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::{Client, Config, Connection, Error, Socket};
+use tokio_postgres::{Config, Error};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::error::{ConnectError, describe};
-use super::routing::{ClusterView, Read, Routing, Target};
+use super::error::ConnectError;
 use super::tls;
 
-/// How long a read waits for the monitor to find a host that may be read.
-const WAIT: Duration = Duration::from_millis(500);
 /// The idle time of a connection before TCP keepalive probes, and the time between them.
 const KEEPALIVE: Duration = Duration::from_secs(5);
 /// The maximum time that sent data and probes stay unacknowledged before the connection is closed.
 const TCP_USER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Longer than any process runs.
-const ALWAYS: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
-
-type Connected = (Client, Connection<Socket, Stream>);
-type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
-
-/// The purpose of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// Migrations, which may take long.
-    Opening,
-    Writing,
-    /// Queries that must use an index, whatever the statistics are.
-    Reading,
-}
-
-/// The hosts, as the monitor publishes them.
-pub(super) struct Hosts {
-    pub(super) view: ClusterView,
-    /// Which hosts to use; `None` until each was polled.
-    pub(super) routing: Option<Routing>,
-    /// Why each host is not used, unless it is.
-    pub(super) errors: Vec<ConnectError>,
-}
-
-impl Hosts {
-    /// Returns the only host, which is used without being polled.
-    fn only() -> Self {
-        let target = Target { host: 0, is_standby: false };
-        let read = Some(Read { from: target, as_of: Instant::now() + ALWAYS });
-        let routing = Some(Routing { primary: Some(target.host), read });
-        Self { view: ClusterView::new(1), routing, errors: Vec::new() }
-    }
-
-    /// Returns the host that is used for this purpose.
-    fn in_use(&self, purpose: Purpose) -> Option<Target> {
-        let routing = self.routing?;
-        match purpose {
-            Purpose::Reading => routing.read.map(|read| read.from),
-            Purpose::Opening | Purpose::Writing => {
-                routing.primary.map(|host| Target { host, is_standby: false })
-            }
-        }
-    }
-
-    /// Returns the host that may be used for this purpose now.
-    fn target(&self, purpose: Purpose) -> Option<Target> {
-        let is_allowed = purpose != Purpose::Reading || self.routing?.read?.is_allowed(Instant::now());
-        self.in_use(purpose).filter(|_| is_allowed)
-    }
+/// One address of one host.
+#[derive(Clone)]
+pub(super) struct Endpoint {
+    /// The host and its port, for messages.
+    pub(super) name: String,
+    /// An error if the host has no address.
+    pub(super) config: Result<Config, ConnectError>,
 }
 
 /// The address of a database.
-#[derive(Clone)]
 pub(super) struct Address {
-    hosts: Vec<(String, Config)>,
-    /// The time limit for a host whose configuration has none.
-    connect_timeout: Duration,
+    config: Config,
+    pub(super) tls: MakeRustlsConnect,
     pub(super) database: String,
     pub(super) user: String,
-    pub(super) tls: MakeRustlsConnect,
-    /// What the monitor publishes.
-    pub(super) published: watch::Receiver<Hosts>,
+    /// The time limit for each address of a host, from the lookup of its name to the first statement.
+    pub(super) connect_timeout: Duration,
 }
 
 impl Address {
@@ -104,131 +53,98 @@ impl Address {
             }
         }
         let (mode, tls) = tls::configure(mode.as_deref(), root.as_deref())?;
-        let query = rest.join("&");
-        let configs: Vec<Config> = each_host(base)
-            .map(|base| format!("{base}?{query}").parse().map_err(|error| invalid_url(&error)))
-            .collect::<Result<_, String>>()?;
-        let mut hosts = Vec::new();
-        for mut config in configs {
-            if config.get_target_session_attrs() == TargetSessionAttrs::ReadOnly {
-                return Err("target_session_attrs must be read-write, because the store writes".to_owned());
-            }
-            if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-                return Err("it has no host".to_owned());
-            }
-            config.ssl_mode(mode);
-            if config.get_tcp_user_timeout().is_none() {
-                config.tcp_user_timeout(TCP_USER_TIMEOUT);
-            }
-            if config.get_application_name().is_none() {
-                config.application_name("animal-store");
-            }
-            config
-                .keepalives_idle(config.get_keepalives_idle().min(KEEPALIVE))
-                .keepalives_interval(KEEPALIVE);
-            hosts.push((host_and_port(&config), config));
+        let parsed: Result<Config, Error> = format!("{base}?{}", rest.join("&")).parse();
+        let mut config = parsed.map_err(|error| invalid_url(&error))?;
+        if config.get_target_session_attrs() == TargetSessionAttrs::ReadOnly {
+            return Err("target_session_attrs must be read-write, because the store writes".to_owned());
         }
-        let first = &hosts.first().ok_or("it has no host")?.1;
-        let user = first.get_user().ok_or("it has no user")?.to_owned();
-        let database = first.get_dbname().unwrap_or(&user).to_owned();
-        let published = watch::channel(Hosts::only()).1;
-        Ok(Self { hosts, connect_timeout, database, user, tls, published })
+        let (hosts, addresses) = (config.get_hosts().len(), config.get_hostaddrs().len());
+        if hosts == 0 && addresses == 0 {
+            return Err("it has no host".to_owned());
+        }
+        if hosts > 0 && addresses > 0 && hosts != addresses {
+            return Err("hostaddr must have one address for each host".to_owned());
+        }
+        config.ssl_mode(mode);
+        let user = config.get_user().ok_or("it has no user")?.to_owned();
+        let database = config.get_dbname().unwrap_or(&user).to_owned();
+        let connect_timeout = config.get_connect_timeout().copied().unwrap_or(connect_timeout);
+        Ok(Self { config, tls, database, user, connect_timeout })
     }
 
-    /// The number of hosts.
-    pub(super) fn len(&self) -> usize {
-        self.hosts.len()
+    /// Returns each address of each host, in the order of the URL.
+    pub(super) async fn each(&self) -> Vec<Endpoint> {
+        let hosts = self.config.get_hosts().len().max(self.config.get_hostaddrs().len());
+        join_all((0..hosts).map(|index| self.addresses(index))).await.concat()
     }
 
-    /// Returns a host with its port.
-    pub(super) fn name(&self, host: usize) -> &str {
-        &self.hosts[host].0
-    }
-
-    fn connect_timeout(&self, host: usize) -> Duration {
-        self.hosts[host].1.get_connect_timeout().copied().unwrap_or(self.connect_timeout)
-    }
-
-    /// Returns the error of a host that does not respond.
-    pub(super) fn silent(&self, host: usize) -> ConnectError {
-        ConnectError::Unreachable { host: self.name(host).to_owned(), why: "no response in time".to_owned() }
-    }
-
-    /// Connects to the host for this purpose.
-    ///
-    /// # Errors
-    /// The error of that host, or of each host if none can be used.
-    pub(super) async fn connect(&self, purpose: Purpose) -> Result<(Connected, Target), Vec<ConnectError>> {
-        let target = self.target(purpose).await?;
-        let attributes = match target.is_standby {
-            true => TargetSessionAttrs::Any,
-            false => TargetSessionAttrs::ReadWrite,
+    /// Returns the addresses of a host. Those of a name are looked up, so that each has a time limit of its own.
+    async fn addresses(&self, index: usize) -> Vec<Endpoint> {
+        let ports = self.config.get_ports();
+        let port = ports.get(index).or(ports.first()).copied().unwrap_or(5432);
+        let mut config = self.without_host();
+        config.port(port);
+        let one = |name: String, config| vec![Endpoint { name, config: Ok(config) }];
+        let host = match (self.config.get_hosts().get(index), self.config.get_hostaddrs().get(index)) {
+            (Some(Host::Unix(path)), _) => {
+                config.host_path(path);
+                return one(format!("{}:{port}", path.display()), config);
+            }
+            (Some(Host::Tcp(host)), Some(address)) => {
+                config.host(host).hostaddr(*address);
+                return one(format!("{host}:{port} ({address})"), config);
+            }
+            (Some(Host::Tcp(host)), None) => host,
+            (None, Some(address)) => {
+                config.hostaddr(*address);
+                return one(format!("{address}:{port}"), config);
+            }
+            (None, None) => return Vec::new(),
         };
-        let connected = self.connect_to(target.host, attributes).await.map_err(|error| vec![error])?;
-        Ok((connected, target))
+        config.host(host);
+        let name = format!("{host}:{port}");
+        let why = match timeout(self.connect_timeout, lookup_host((&**host, port))).await {
+            Ok(Ok(found)) => {
+                let each = found.map(|address| {
+                    let mut config = config.clone();
+                    config.hostaddr(address.ip());
+                    let is_name = host.parse() != Ok(address.ip());
+                    let name = if is_name { format!("{name} ({})", address.ip()) } else { name.clone() };
+                    Endpoint { name, config: Ok(config) }
+                });
+                return each.collect();
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "its address was not found in time".to_owned(),
+        };
+        let error = ConnectError::Unreachable { host: name.clone(), why };
+        vec![Endpoint { name, config: Err(error) }]
     }
 
-    /// Connects to a host that has these attributes.
-    pub(super) async fn connect_to(
-        &self,
-        host: usize,
-        attributes: TargetSessionAttrs,
-    ) -> Result<Connected, ConnectError> {
-        let (name, config) = &self.hosts[host];
-        let limit = self.connect_timeout(host);
-        let mut config = config.clone();
-        config.target_session_attrs(attributes);
-        match timeout(limit, config.connect(self.tls.clone())).await {
-            Ok(connected) => connected.map_err(|error| connect_error(name.clone(), &error)),
-            Err(_) => Err(self.silent(host)),
+    /// Returns the configuration without hosts and ports, which cannot be removed from a `Config`.
+    fn without_host(&self) -> Config {
+        let from = &self.config;
+        let mut config = Config::new();
+        config
+            .user(&self.user)
+            .dbname(&self.database)
+            .application_name(from.get_application_name().unwrap_or("animal-store"))
+            .ssl_mode(from.get_ssl_mode())
+            .ssl_negotiation(from.get_ssl_negotiation())
+            .channel_binding(from.get_channel_binding())
+            .connect_timeout(self.connect_timeout)
+            .keepalives_idle(from.get_keepalives_idle().min(KEEPALIVE))
+            .keepalives_interval(KEEPALIVE)
+            .tcp_user_timeout(from.get_tcp_user_timeout().copied().unwrap_or(TCP_USER_TIMEOUT))
+            // A session asks for more than whether it may write (`session.rs`).
+            .target_session_attrs(TargetSessionAttrs::Any);
+        if let Some(password) = from.get_password() {
+            config.password(password);
         }
-    }
-
-    /// Returns the host for this purpose, as soon as it may be used.
-    ///
-    /// # Errors
-    /// The error of each host.
-    pub(super) async fn target(&self, purpose: Purpose) -> Result<Target, Vec<ConnectError>> {
-        let limit = if purpose == Purpose::Reading { WAIT } else { self.connect_timeout(0) };
-        // Without a primary, writes fail at once.
-        let is_final = |hosts: &Hosts| purpose == Purpose::Writing && hosts.routing.is_some();
-        let mut hosts = self.published.clone();
-        let found = hosts.wait_for(|hosts| hosts.target(purpose).is_some() || is_final(hosts));
-        // Without a result in time, the last one has the errors.
-        let _ = timeout(limit, found).await;
-        let hosts = hosts.borrow();
-        hosts.target(purpose).ok_or_else(|| hosts.errors.clone())
-    }
-
-    /// Completes when another host is used for this purpose in place of `target`.
-    pub(super) async fn replaced(&self, target: Target, purpose: Purpose) {
-        // Also when the same one has another role.
-        let is_replaced = |hosts: &Hosts| hosts.in_use(purpose).is_some_and(|now| now != target);
-        let mut hosts = self.published.clone();
-        if hosts.wait_for(is_replaced).await.is_err() {
-            // The hosts are not polled any more.
-            std::future::pending().await
+        if let Some(options) = from.get_options() {
+            config.options(options);
         }
-    }
-}
-
-/// Returns the URL once for each of its hosts.
-fn each_host(base: &str) -> impl Iterator<Item = String> {
-    let start = base.find("://").map_or(0, |at| at + 3);
-    let start = base[start..].find('@').map_or(start, |at| start + at + 1);
-    let end = base[start..].find('/').map_or(base.len(), |at| start + at);
-    let (before, hosts, after) = (&base[..start], &base[start..end], &base[end..]);
-    hosts.split(',').map(move |host| format!("{before}{host}{after}"))
-}
-
-/// Returns the only host of a configuration with its port.
-fn host_and_port(config: &Config) -> String {
-    let port = config.get_ports().first().copied().unwrap_or(5432);
-    match (config.get_hosts().first(), config.get_hostaddrs().first()) {
-        (Some(Host::Tcp(host)), _) => format!("{host}:{port}"),
-        (Some(Host::Unix(path)), _) => format!("{}:{port}", path.display()),
-        (None, Some(address)) => format!("{address}:{port}"),
-        (None, None) => format!("?:{port}"),
+        config
     }
 }
 
@@ -246,56 +162,40 @@ fn invalid_url(error: &Error) -> String {
     }
 }
 
-/// Describes why a connection to `host` failed.
-pub(super) fn connect_error(host: String, error: &Error) -> ConnectError {
-    let source = std::error::Error::source(error);
-    let io = source.and_then(|source| source.downcast_ref::<std::io::Error>());
-    match (error.code(), io) {
-        (Some(code), _) => {
-            ConnectError::Refused { host, code: Some(code.code().to_owned()), why: describe(error) }
-        }
-        // The error of tokio-postgres when a host does not have the `target_session_attrs`.
-        (None, Some(io)) if io.to_string() == "database does not allow writes" => {
-            ConnectError::ReadOnly { host }
-        }
-        (None, Some(io)) if !error.to_string().contains("TLS") => {
-            ConnectError::Unreachable { host, why: io.to_string().replace(char::is_control, " ") }
-        }
-        (None, _) if error.is_closed() => {
-            ConnectError::Unreachable { host, why: "the connection was closed".to_owned() }
-        }
-        (None, _) => ConnectError::Refused { host, code: None, why: describe(error) },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const LIMIT: Duration = Duration::from_secs(2);
 
-    #[test]
-    fn each_host_is_tried_separately() {
-        let address =
-            Address::parse("postgres://u:p%40,w@a:1,b,[::1]:3/d?target_session_attrs=any", LIMIT).unwrap();
-        let names: Vec<_> = address.hosts.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["a:1", "b:5432", "::1:3"]);
-        for (_, config) in &address.hosts {
-            assert_eq!(config.get_hosts().len(), 1);
-            assert_eq!(config.get_password(), Some(&b"p@,w"[..]));
-        }
-        assert_eq!((&*address.database, &*address.user), ("d", "u"));
+    async fn names(url: &str) -> Vec<String> {
+        let address = Address::parse(url, LIMIT).unwrap();
+        address.each().await.into_iter().map(|endpoint| endpoint.name).collect()
     }
 
-    #[test]
-    fn parameters_of_the_url_are_kept() {
-        let url = "postgresql://u@h/d?connect_timeout=7&application_name=mine&options=-c%20x.y%3D1";
-        let config = Address::parse(url, LIMIT).unwrap().hosts.remove(0).1;
+    #[tokio::test]
+    async fn each_address_of_each_host_is_tried_separately() {
+        let url = "postgres://u:p%40,w@127.0.0.1:1,127.0.0.2,[::1]:3/d?target_session_attrs=any";
+        assert_eq!(names(url).await, ["127.0.0.1:1", "127.0.0.2:5432", "::1:3"]);
+        let url = "postgres://u@a:1,a:2/d?hostaddr=127.0.0.1,127.0.0.2";
+        assert_eq!(names(url).await, ["a:1 (127.0.0.1)", "a:2 (127.0.0.2)"]);
+        assert_eq!(names("postgres:///d?host=/tmp&user=u").await, ["/tmp:5432"]);
+        let found = names("postgres://u@localhost:5/d").await;
+        assert!(found.contains(&"localhost:5 (127.0.0.1)".to_owned()), "{found:?}");
+    }
+
+    #[tokio::test]
+    async fn parameters_of_the_url_are_kept() {
+        let url =
+            "postgresql://u:p%40,w@127.0.0.1/d?connect_timeout=7&application_name=mine&options=-c%20x.y%3D1";
+        let address = Address::parse(url, LIMIT).unwrap();
+        assert_eq!((&*address.database, &*address.user), ("d", "u"));
+        let config = address.each().await.remove(0).config.unwrap();
         assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(7)));
         assert_eq!(config.get_application_name(), Some("mine"));
         assert_eq!(config.get_options(), Some("-c x.y=1"));
-        let address = Address::parse("postgresql://u@h/d", LIMIT).unwrap();
-        assert_eq!(address.connect_timeout(0), LIMIT);
+        assert_eq!(config.get_password(), Some(&b"p@,w"[..]));
+        assert_eq!(Address::parse("postgresql://u@h/d", LIMIT).unwrap().connect_timeout, LIMIT);
     }
 
     #[test]
@@ -310,6 +210,7 @@ mod tests {
             ("postgres://u@h/d?sslmode=secret", "sslmode must be"),
             ("postgres://u@h/d?sslmode=verify-full&sslrootcert=/no/such.pem", "/no/such.pem cannot be read"),
             ("postgres://u@h/d?target_session_attrs=read-only", "must be read-write"),
+            ("postgres://u@h,i/d?hostaddr=127.0.0.1", "one address for each host"),
             ("postgres://h/d", "no user"),
         ] {
             let error = Address::parse(url, LIMIT).err().unwrap();

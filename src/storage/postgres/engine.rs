@@ -1,12 +1,13 @@
 //! The engine PostgreSQL: its reads, and the tasks that write.
 
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 use super::address::Address;
+use super::connector::Connector;
 use super::error::PgError;
 use super::reader::{Reader, Readers};
-use super::{keys, monitor, opening, pages, writer};
+use super::writer::Writer;
+use super::{keys, opening};
 use crate::schemas::Pet;
 use crate::storage::error::StoreError;
 use crate::storage::metrics::Access;
@@ -17,8 +18,7 @@ use crate::storage::types::{KeyRecord, PetsFound, PetsQuery};
 pub(in crate::storage) struct Postgres {
     /// `None` once closed.
     readers: RwLock<Option<Arc<Readers>>>,
-    hosts: usize,
-    options: StoreOptions,
+    connector: Arc<Connector>,
 }
 
 /// Checks a URL without connecting.
@@ -26,17 +26,8 @@ pub(in crate::storage) struct Postgres {
 /// # Errors
 /// One line that does not repeat the URL.
 pub fn check_url(url: &str) -> Result<(), OpenError> {
-    parse(url, PostgresOptions::default().connect_timeout).map(drop)
-}
-
-fn parse(url: &str, connect_timeout: Duration) -> Result<Address, OpenError> {
-    Address::parse(url, connect_timeout)
-        .map_err(|why| OpenError(format!("the PostgreSQL URL cannot be used: {why}")))
-}
-
-/// Returns the address of a URL, to which connections can be opened.
-pub(super) fn connectable(url: &str, options: &StoreOptions) -> Result<Address, OpenError> {
-    Ok(monitor::follow(parse(url, options.postgres.connect_timeout)?, options))
+    let parsed = Address::parse(url, PostgresOptions::default().connect_timeout);
+    parsed.map(drop).map_err(|why| OpenError(format!("the PostgreSQL URL cannot be used: {why}")))
 }
 
 /// Opens the store in the database at `url`: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with more
@@ -50,13 +41,11 @@ pub(in crate::storage) async fn open(
     options: &StoreOptions,
     batches: Batches,
 ) -> Result<(Postgres, [u8; 32]), OpenError> {
-    let address = connectable(url, options)?;
-    let secret = opening::open(&address, options).await?;
-    let hosts = address.len();
-    writer::start(batches, &address, options);
-    let readers = Arc::new(Readers::new(address, options));
-    pages::keep_settled(&readers);
-    Ok((Postgres { readers: RwLock::new(Some(readers)), hosts, options: options.clone() }, secret))
+    let connector = Arc::new(Connector::new(url, options)?);
+    let secret = opening::open(&connector).await?;
+    tokio::spawn(Writer::new(connector.clone()).run(batches));
+    let readers = RwLock::new(Some(Arc::new(Readers::new(connector.clone()))));
+    Ok((Postgres { readers, connector }, secret))
 }
 
 impl Postgres {
@@ -69,23 +58,15 @@ impl Postgres {
         Query: Fn(Arc<Reader>) -> Running,
         Running: Future<Output = Result<T, PgError>>,
     {
-        let readers = self.readers()?;
-        self.has_read(readers.run(readers.deadline(), query).await)
-    }
-
-    /// Reports the result of a read to the metrics and the log.
-    fn has_read<T>(&self, result: Result<T, PgError>) -> Result<T, StoreError> {
-        result
-            .inspect(|_| self.options.metrics.read())
-            .map_err(|failure| failure.report(&self.options, Access::Read))
+        let options = &self.connector.options;
+        let result = self.readers()?.run(query).await;
+        result.inspect(|_| options.metrics.read()).map_err(|failure| failure.report(options, Access::Read))
     }
 
     /// Returns the maximum number of connections.
     pub(in crate::storage) fn descriptors(&self) -> usize {
-        let PostgresOptions { readers, writers, .. } = self.options.postgres;
-        // A write that takes too long is cancelled on a connection of its own. The monitor has one connection to each of
-        // several hosts.
-        readers + 2 * writers + self.hosts
+        // A write that takes too long is cancelled on a connection of its own, while another one is opened.
+        self.connector.options.postgres.readers + 3
     }
 
     /// Returns the animal with this identifier.
@@ -95,7 +76,7 @@ impl Postgres {
 
     /// Returns a page of animals.
     pub(in crate::storage) async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
-        self.has_read(self.readers()?.page(query).await)
+        self.read(|reader| async move { reader.animals.page(reader.client(), query).await }).await
     }
 
     /// Returns all keys, oldest first.

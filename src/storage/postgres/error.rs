@@ -1,6 +1,7 @@
 //! The errors of a server, and their [`StoreError`]. The log gets the details, the caller only their type.
 
 use std::error::Error as _;
+use std::sync::Arc;
 
 use tokio_postgres::Error;
 
@@ -14,40 +15,60 @@ pub(super) enum ConnectError {
     /// The server rejected the connection, with an SQLSTATE, or its TLS or protocol failed.
     #[error("{host} refused: {why}")]
     Refused { host: String, code: Option<String>, why: String },
-    #[error("{host} is read-only")]
-    ReadOnly { host: String },
-    /// See `routing.rs`.
-    #[error("{host} accepts writes, but the other hosts do not confirm that it is the primary")]
-    Unconfirmed { host: String },
+    #[error("{host} is a standby")]
+    Standby { host: String },
+    /// See `timeline.rs`.
+    #[error("{host} is not used: {why}")]
+    Old { host: String, why: String },
     #[error("{host} cannot be reached: {why}")]
     Unreachable { host: String, why: String },
 }
 
-/// The result of a write. The outer error is one of the database; the inner error rejects the write, which
-/// then changed nothing.
-pub(super) type WriteResult<T> = Result<Result<T, StoreError>, PgError>;
+impl ConnectError {
+    pub(super) fn new(host: &str, error: &Error) -> Self {
+        let host = host.to_owned();
+        let io = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+        match (error.code(), io) {
+            (Some(code), _) => {
+                Self::Refused { host, code: Some(code.code().to_owned()), why: describe(error) }
+            }
+            (None, Some(io)) if !error.to_string().contains("TLS") => {
+                Self::Unreachable { host, why: io.to_string().replace(char::is_control, " ") }
+            }
+            (None, _) if error.is_closed() => Self::closed(host),
+            (None, _) => Self::Refused { host, code: None, why: describe(error) },
+        }
+    }
+
+    pub(super) fn closed(host: String) -> Self {
+        Self::Unreachable { host, why: "the connection was closed".to_owned() }
+    }
+}
 
 /// Why an operation failed, or why its result is unknown.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum PgError {
     /// No connection to any host. Nothing was sent.
     #[error("{}", list(.0))]
     Unreachable(Vec<ConnectError>),
     /// The server or the connection to it failed.
     #[error("{}", describe(.0))]
-    Failed(#[from] Error),
+    Failed(Arc<Error>),
     #[error("no response in time")]
     Timeout,
     #[error("the server committed, but its wait for a synchronous standby was cancelled")]
     NotReplicated,
     #[error("the server is read-only")]
     ReadOnly,
-    /// Animals with lower identifiers may be added (`pages.rs`).
-    #[error("the primary is needed to tell whether the page is complete")]
-    Unsettled,
     /// A row contains a value that this program does not store.
     #[error("{0}")]
     UnexpectedValue(String),
+}
+
+impl From<Error> for PgError {
+    fn from(error: Error) -> Self {
+        Self::Failed(Arc::new(error))
+    }
 }
 
 /// Returns the errors of all hosts in one line.
@@ -64,12 +85,6 @@ impl PgError {
         }
     }
 
-    /// Whether the server rejected the values of a statement and did nothing.
-    pub(super) fn is_value_error(&self) -> bool {
-        // Data exception, integrity constraint violation, program limit exceeded, raised by a trigger.
-        self.code().is_some_and(|code| ["22", "23", "54", "P0"].contains(&class(code)))
-    }
-
     /// Whether the connection failed, so that another connection may succeed.
     pub(super) fn is_connection_failure(&self) -> bool {
         match (self, self.code()) {
@@ -81,7 +96,7 @@ impl PgError {
             }
             (Self::Failed(error), None) => is_lost(error),
             (Self::Timeout | Self::NotReplicated | Self::ReadOnly, None) => true,
-            (Self::Unreachable(_) | Self::Unsettled | Self::UnexpectedValue(_), None) => false,
+            (Self::Unreachable(_) | Self::UnexpectedValue(_), None) => false,
         }
     }
 
@@ -102,7 +117,7 @@ impl PgError {
             Self::Unreachable(errors) => type_of_connect_error(errors),
             Self::Timeout => ErrorType::Timeout,
             Self::NotReplicated => ErrorType::NotReplicated,
-            Self::ReadOnly | Self::Unsettled => ErrorType::ReadOnly,
+            Self::ReadOnly => ErrorType::ReadOnly,
             Self::UnexpectedValue(_) => ErrorType::UnexpectedValue,
             Self::Failed(error) => match self.code() {
                 Some(code) => type_of_code(code).unwrap_or(ErrorType::RefusedStatement),
@@ -131,7 +146,7 @@ fn type_of_code(code: &str) -> Option<ErrorType> {
 /// Returns the type of the first host that responded, else `Unreachable`.
 fn type_of_connect_error(errors: &[ConnectError]) -> ErrorType {
     let error_type = errors.iter().find_map(|error| match error {
-        ConnectError::ReadOnly { .. } => Some(ErrorType::ReadOnly),
+        ConnectError::Standby { .. } | ConnectError::Old { .. } => Some(ErrorType::ReadOnly),
         ConnectError::Refused { code: Some(code), .. } => type_of_code(code),
         _ => None,
     });

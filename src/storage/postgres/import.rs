@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use futures::future::{FutureExt as _, ready};
 use tokio::time::Instant;
 use tokio_postgres::Client;
 
-use super::engine::connectable;
+use super::connector::Connector;
 use super::error::describe;
 use super::opening;
-use super::session::{Purpose, Session};
+use super::session::Session;
 use crate::storage::options::{OpenError, StoreOptions};
 
 /// The time limit of COMMIT, which may wait until a standby has received all rows.
@@ -31,14 +30,16 @@ impl Import {
         options: &StoreOptions,
         tables: &[&str],
     ) -> Result<Self, OpenError> {
-        let address = connectable(url, options)?;
-        opening::open(&address, options).await?;
+        let connector = Connector::new(url, options)?;
+        opening::open(&connector).await?;
         let failed = |why: &str| OpenError(format!("the target cannot be written: {why}"));
+        let session = connector.connect().await.map_err(|error| failed(&error.to_string()))?;
         // A copy takes as long as it takes.
-        let connecting =
-            Session::connect(&address, Purpose::Opening, options, |_| ready(Ok(())).boxed()).await;
-        let (session, ()) = connecting.map_err(|error| failed(&error.to_string()))?;
-        let begin = format!("BEGIN; LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", tables.join(", "));
+        let begin = format!(
+            "{}; BEGIN; LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE",
+            opening::NO_LIMITS,
+            tables.join(", ")
+        );
         session.client().batch_execute(&begin).await.map_err(|error| failed(&describe(&error)))?;
         Ok(Self { session })
     }
@@ -50,7 +51,7 @@ impl Import {
     /// Commits the transaction. The error is part of a line.
     pub(in crate::storage) async fn commit(self) -> Result<(), String> {
         let commit = async { Ok(self.session.client().batch_execute("COMMIT").await?) };
-        let committed = self.session.write_until(Instant::now() + COMMIT_TIMEOUT, commit).await;
+        let committed = self.session.transaction(Instant::now() + COMMIT_TIMEOUT, commit).await;
         committed.map_err(|error| error.to_string())
     }
 }

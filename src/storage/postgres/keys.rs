@@ -1,16 +1,16 @@
 //! The SQL of API keys.
 
 use jiff::Timestamp;
-use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
-use super::error::{PgError, WriteResult};
+use super::error::PgError;
 use crate::storage::error::StoreError;
 use crate::storage::types::KeyRecord;
 
+// Only this program stores keys, under the lock of all writers, so a conflict is a key that exists.
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING";
 
 const ALL: &str = "SELECT id, name, hash, created, expires, revoked, note, last_used \
      FROM api_key ORDER BY created, position";
@@ -22,13 +22,17 @@ const USE: &str = "UPDATE api_key SET last_used = $2 WHERE id = $1 AND coalesce(
 
 const REVOKE: &str = "UPDATE api_key SET revoked = coalesce(revoked, $2) WHERE id = $1";
 
-// One statement, so that a rejected new key leaves the old one unchanged.
+// A new key that is rejected leaves the old one unchanged.
 const ROTATE: &str = "WITH old AS ( \
-         UPDATE api_key SET expires = least(expires, $10) \
-         WHERE id = $9 AND revoked IS NULL RETURNING id \
+         SELECT id FROM api_key WHERE id = $9 AND revoked IS NULL \
+     ), stored AS ( \
+         INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
+         SELECT $1::text, $2::text, $3::bytea, $4::bigint, $5::bigint, $6::bigint, $7::text, $8::bigint FROM old \
+         ON CONFLICT DO NOTHING RETURNING id \
+     ), changed AS ( \
+         UPDATE api_key SET expires = least(expires, $10) WHERE id = (SELECT id FROM old) AND EXISTS (SELECT FROM stored) \
      ) \
-     INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
-     SELECT $1::text, $2::text, $3::bytea, $4::bigint, $5::bigint, $6::bigint, $7::text, $8::bigint FROM old";
+     SELECT EXISTS (SELECT FROM old), EXISTS (SELECT FROM stored)";
 
 /// The prepared queries of a connection for reading.
 pub(super) struct Queries {
@@ -53,22 +57,23 @@ pub(super) async fn all(client: &Client) -> Result<Vec<KeyRecord>, PgError> {
     client.query(ALL, &[]).await?.iter().map(key).collect()
 }
 
-pub(super) async fn insert(client: &Client, key: &KeyRecord) -> WriteResult<bool> {
-    execute(client, INSERT, key, &[]).await
+/// Stores a key. The inner error rejects one whose identifier or hash exists.
+pub(super) async fn insert(client: &Client, key: &KeyRecord) -> Result<Result<bool, StoreError>, PgError> {
+    let Values { hash, times } = Values::of(key);
+    let [created, expires, revoked, last_used] = &times;
+    let values: [&(dyn ToSql + Sync); 8] =
+        [&key.id, &key.name, &hash, created, expires, revoked, &key.note, last_used];
+    Ok(stored(client.execute(INSERT, &values).await? > 0))
 }
 
 /// Stores that a key was used, at a time in seconds.
-pub(super) async fn note_use(client: &Client, id: &str, at: i64) -> WriteResult<bool> {
-    Ok(Ok(client.execute(USE, &[&id, &at]).await? > 0))
-}
-
-fn exists() -> StoreError {
-    StoreError::Broken("another key with this id or hash exists".to_owned())
+pub(super) async fn note_use(client: &Client, id: &str, at: i64) -> Result<bool, PgError> {
+    Ok(client.execute(USE, &[&id, &at]).await? > 0)
 }
 
 /// Returns `false` when there is no such key.
-pub(super) async fn revoke(client: &Client, id: &str, at: Timestamp) -> WriteResult<bool> {
-    Ok(Ok(client.execute(REVOKE, &[&id, &at.as_second()]).await? > 0))
+pub(super) async fn revoke(client: &Client, id: &str, at: Timestamp) -> Result<bool, PgError> {
+    Ok(client.execute(REVOKE, &[&id, &at.as_second()]).await? > 0)
 }
 
 /// Returns `false` when there is no key `old`, or it is revoked.
@@ -77,28 +82,31 @@ pub(super) async fn rotate(
     old: &str,
     old_expires: Timestamp,
     new: &KeyRecord,
-) -> WriteResult<bool> {
-    execute(client, ROTATE, new, &[&old, &old_expires.as_second()]).await
+) -> Result<Result<bool, StoreError>, PgError> {
+    let Values { hash, times } = Values::of(new);
+    let ([created, expires, revoked, last_used], old_expires) = (&times, old_expires.as_second());
+    let values: [&(dyn ToSql + Sync); 10] =
+        [&new.id, &new.name, &hash, created, expires, revoked, &new.note, last_used, &old, &old_expires];
+    let row = client.query_one(ROTATE, &values).await?;
+    Ok(if row.try_get(0)? { stored(row.try_get(1)?) } else { Ok(false) })
 }
 
-/// Executes a statement whose first eight parameters are a key. Returns whether it changed a row; rejects a key
-/// whose identifier or hash exists.
-async fn execute(
-    client: &Client,
-    statement: &str,
-    key: &KeyRecord,
-    parameters: &[&(dyn ToSql + Sync)],
-) -> WriteResult<bool> {
-    let (created, hash) = (key.created.as_second(), key.hash.as_slice());
-    let (expires, revoked) = (key.expires.map(Timestamp::as_second), key.revoked.map(Timestamp::as_second));
-    let last_used = key.last_used.map(Timestamp::as_second);
-    let mut all: Vec<&(dyn ToSql + Sync)> =
-        vec![&key.id, &key.name, &hash, &created, &expires, &revoked, &key.note, &last_used];
-    all.extend_from_slice(parameters);
-    match client.execute(statement, &all).await {
-        Ok(rows) => Ok(Ok(rows > 0)),
-        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(Err(exists())),
-        Err(error) => Err(error.into()),
+fn stored(is_stored: bool) -> Result<bool, StoreError> {
+    let exists = || StoreError::Broken("another key with this id or hash exists".to_owned());
+    is_stored.then_some(true).ok_or_else(exists)
+}
+
+/// The columns of a key that are not text.
+struct Values<'a> {
+    hash: &'a [u8],
+    /// When it was created, expires, was revoked and last used, in seconds.
+    times: [Option<i64>; 4],
+}
+
+impl<'a> Values<'a> {
+    fn of(key: &'a KeyRecord) -> Self {
+        let times = [Some(key.created), key.expires, key.revoked, key.last_used];
+        Self { hash: &key.hash, times: times.map(|time| time.map(Timestamp::as_second)) }
     }
 }
 

@@ -5,49 +5,22 @@
 //! migrated, and only with [`Migrate::Apply`]. A current database is opened without a lock and without the privilege
 //! to create tables.
 
-use futures::future::{FutureExt as _, ready};
 use slog::{Logger, info, warn};
+use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Client, Error};
 
 use super::address::Address;
+use super::connector::Connector;
 use super::error::{ConnectError, PgError, describe, list};
 use super::migrations::{NEWEST, migrate, newer_program, version};
-use super::session::{Purpose, Session};
+use super::open_failure::OpenFailure;
+use super::schema;
+use super::session::Session;
 use crate::storage::options::{Migrate, OpenError, StoreOptions, new_secret, newer_release};
 
 /// The first replica stores its secret, and all of them use it.
 const STORE_SECRET: &str =
     "INSERT INTO secret (only_row, bytes) VALUES (1, $1) ON CONFLICT (only_row) DO NOTHING";
-
-/// Why a database cannot be opened: the end of a sentence that says what to do.
-#[derive(Debug, thiserror::Error)]
-enum OpenFailure {
-    #[error("{0}")]
-    Unsuitable(String),
-    #[error("cannot be used: {}", describe(.0))]
-    Failed(#[from] Error),
-}
-
-impl OpenFailure {
-    fn privileges(user: &str, why: &str) -> Self {
-        Self::Unsuitable(format!(
-            "does not grant {user} the necessary privileges: {why}; grant them, or connect as the owner"
-        ))
-    }
-
-    /// Migrations are missing, and the options do not allow to apply them. `None` for all of them.
-    fn unmigrated(version: Option<i64>) -> Self {
-        let lacks = match version {
-            None => "has no tables of this program".to_owned(),
-            Some(NEWEST) => "was not set up completely".to_owned(),
-            Some(number) => format!("has format {number}, but this command needs {NEWEST}"),
-        };
-        Self::Unsuitable(format!(
-            "{lacks}; create or migrate it with `animal-store serve` or `animal-store key create NAME`"
-        ))
-    }
-}
 
 /// Says what to do about the most specific error.
 fn advice(errors: &[ConnectError], address: &Address) -> String {
@@ -63,19 +36,17 @@ fn advice(errors: &[ConnectError], address: &Address) -> String {
         Some("53300") => "; raise max_connections of the server, or run fewer replicas".to_owned(),
         Some("57P03") => "; try again when it has started".to_owned(),
         Some(_) => "; check sslmode, user and password in the URL".to_owned(),
-        None if errors.iter().any(|error| matches!(error, ConnectError::Unconfirmed { .. })) => {
-            "; try again when most of the hosts can be reached".to_owned()
-        }
-        None if errors.iter().any(|error| matches!(error, ConnectError::ReadOnly { .. })) => {
+        None if errors.iter().any(|error| matches!(error, ConnectError::Standby { .. })) => {
             "; name the primary in the URL too".to_owned()
         }
         None => "; check host and port in the URL, and that the server runs".to_owned(),
     }
 }
 
-/// Inspects and migrates the database at `address`. Returns the secret of the store. The error is one line.
-pub(super) async fn open(address: &Address, options: &StoreOptions) -> Result<[u8; 32], OpenError> {
-    inspect_and_open(address, options).await.map_err(|failure| {
+/// Inspects and migrates the database. Returns the secret of the store. The error is one line.
+pub(super) async fn open(connector: &Connector) -> Result<[u8; 32], OpenError> {
+    let address = connector.address();
+    inspect_and_open(connector, &address, &connector.options).await.map_err(|failure| {
         let failure = match failure {
             OpenFailure::Failed(error) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
                 OpenFailure::privileges(&address.user, &describe(&error))
@@ -87,30 +58,42 @@ pub(super) async fn open(address: &Address, options: &StoreOptions) -> Result<[u
     })
 }
 
-async fn connect(address: &Address, options: &StoreOptions) -> Result<Session, OpenFailure> {
-    let connected = Session::connect(address, Purpose::Opening, options, |_| ready(Ok(())).boxed()).await;
-    connected.map(|(session, ())| session).map_err(|failure| match failure {
+async fn connect(connector: &Connector, address: &Address) -> Result<Session, OpenFailure> {
+    connector.connect().await.map_err(|failure| match failure {
         PgError::Unreachable(errors) => {
             let advice = advice(&errors, address);
             OpenFailure::Unsuitable(format!("cannot be opened: {}{advice}", list(&errors)))
         }
-        PgError::Failed(error) => error.into(),
         other => OpenFailure::Unsuitable(format!("cannot be used: {other}")),
     })
 }
 
-async fn inspect_and_open(address: &Address, options: &StoreOptions) -> Result<[u8; 32], OpenFailure> {
-    let session = connect(address, options).await?;
+/// The settings of a connection for a migration or a copy, which may take long.
+pub(super) const NO_LIMITS: &str =
+    "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '60s'";
+
+async fn inspect_and_open(
+    connector: &Connector,
+    address: &Address,
+    options: &StoreOptions,
+) -> Result<[u8; 32], OpenFailure> {
+    let session = connect(connector, address).await?;
     let client = session.client();
-    check_server(client, &address.user).await?;
+    client.batch_execute(NO_LIMITS).await?;
+    check_server(client).await?;
+    let schema = find_schema(client, &address.user, options).await?;
+    client.query("SELECT set_config('search_path', quote_ident($1), false)", &[&schema]).await?;
+    // The other connections use the same one, whatever `search_path` will be.
+    let schema = connector.schema.get_or_init(|| schema);
+    let only_reads = options.migrate == Migrate::Never;
     let found = if has_our_tables(client).await? {
-        check_privileges(client, address, options.migrate).await?;
+        schema::check_privileges(client, &address.user, only_reads).await?;
         Some(check_version(client).await?)
     } else {
         None
     };
     if found != Some(NEWEST) {
-        if options.migrate == Migrate::Never {
+        if only_reads {
             return Err(OpenFailure::unmigrated(found));
         }
         migrate(client, options.version).await?;
@@ -120,7 +103,7 @@ async fn inspect_and_open(address: &Address, options: &StoreOptions) -> Result<[
             info!(options.log, "upgraded the database"; "to" => NEWEST, "from" => before);
         }
     }
-    check_privileges(client, address, options.migrate).await?;
+    schema::check(client, schema, &address.user, only_reads).await?;
     // Not earlier: a database that is rejected gets one line only.
     warn_about_settings(client, &options.log).await?;
     if options.migrate == Migrate::Apply {
@@ -135,21 +118,53 @@ async fn inspect_and_open(address: &Address, options: &StoreOptions) -> Result<[
     secret.try_into().map_err(|_| OpenFailure::Unsuitable("has a secret of the wrong length".to_owned()))
 }
 
-async fn check_server(client: &Client, user: &str) -> Result<(), OpenFailure> {
-    let row =
-        client.query_one("SELECT current_setting('server_encoding'), current_schema()::text", &[]).await?;
-    let (encoding, schema): (String, Option<String>) = (row.try_get(0)?, row.try_get(1)?);
+async fn check_server(client: &Client) -> Result<(), OpenFailure> {
+    let settings = "SELECT current_setting('server_encoding'), current_setting('default_transaction_read_only')::boolean";
+    let row = client.query_one(settings, &[]).await?;
+    let (encoding, is_read_only): (String, bool) = (row.try_get(0)?, row.try_get(1)?);
     if encoding != "UTF8" {
         return Err(OpenFailure::Unsuitable(format!(
             "has the encoding {encoding}, which cannot store every name; create one with UTF8"
         )));
     }
-    if schema.is_none() {
-        return Err(OpenFailure::Unsuitable(format!(
-            "has no schema in which {user} can create tables; create one, or set search_path"
-        )));
+    if is_read_only {
+        return Err(OpenFailure::Unsuitable(
+            "is read-only, because default_transaction_read_only is on; switch it off for the server, the database \
+             or the role, whichever sets it"
+                .to_owned(),
+        ));
     }
     Ok(())
+}
+
+/// Returns the schema with the tables of this program, or the one for them if there are none.
+async fn find_schema(client: &Client, user: &str, options: &StoreOptions) -> Result<String, OpenFailure> {
+    if let Some(schema) = &options.postgres.schema {
+        let exists = client.query_opt("SELECT FROM pg_namespace WHERE nspname = $1", &[schema]).await?;
+        return exists.map(|_| schema.clone()).ok_or_else(|| {
+            OpenFailure::Unsuitable(format!(
+                "has no schema {schema}, which postgres.schema names; create it with: \
+                 CREATE SCHEMA \"{schema}\" AUTHORIZATION {user}"
+            ))
+        });
+    }
+    let stores = "SELECT nspname::text FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace \
+         WHERE relname = 'animal_store_migration' ORDER BY nspname";
+    let stores = client.query(stores, &[]).await?;
+    let stores: Vec<String> = stores.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+    let current: Option<String> = client.query_one("SELECT current_schema()::text", &[]).await?.try_get(0)?;
+    match current {
+        Some(current) if stores.is_empty() || stores.contains(&current) => Ok(current),
+        None if stores.is_empty() => Err(OpenFailure::Unsuitable(format!(
+            "has no schema in which {user} can create tables; create one, or set search_path"
+        ))),
+        _ => Err(OpenFailure::Unsuitable(format!(
+            "has the tables of this program in the schema {}{}, but search_path of {user} begins with another one; set \
+             postgres.schema to the schema to use",
+            stores[0],
+            if stores.len() > 1 { " and others" } else { "" }
+        ))),
+    }
 }
 
 async fn warn_about_settings(client: &Client, log: &Logger) -> Result<(), OpenFailure> {
@@ -158,11 +173,6 @@ async fn warn_about_settings(client: &Client, log: &Logger) -> Result<(), OpenFa
     for row in client.query(unsafe_settings, &[]).await? {
         let name: String = row.try_get(0)?;
         warn!(log, "the database may lose animals when its machine crashes"; "off" => name);
-    }
-    let cached = "SELECT seqcache FROM pg_sequence WHERE seqrelid = 'animal_id'::regclass AND seqcache > 1";
-    if let Some(row) = client.query_opt(cached, &[]).await? {
-        let cache: i64 = row.try_get(0)?;
-        warn!(log, "clients that poll may miss animals; run ALTER SEQUENCE animal_id CACHE 1"; "cache" => cache);
     }
     Ok(())
 }
@@ -196,32 +206,5 @@ async fn check_version(client: &Client) -> Result<i64, OpenFailure> {
             newer_release(newer_program(client).await.as_deref())
         ))),
         known => Ok(known),
-    }
-}
-
-/// Returns the privileges that are missing on tables that exist, as the end of a sentence. $1 is whether reading is enough.
-const MISSING: &str = "WITH needed (position, object, privileges) AS (VALUES \
-         (1, 'animal_store_migration', ARRAY['SELECT']), \
-         (2, 'animal', ARRAY['SELECT', 'INSERT']), \
-         (3, 'api_key', ARRAY['SELECT', 'INSERT', 'UPDATE']), \
-         (4, 'secret', ARRAY['SELECT', 'INSERT']), \
-         (5, 'idempotency_key', ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) \
-     ), missing (position, line) AS ( \
-         SELECT position, string_agg(privilege, ', ' ORDER BY number) || ' on ' || object \
-         FROM needed, unnest(privileges) WITH ORDINALITY AS each_one (privilege, number) \
-         WHERE (number = 1 OR NOT $1) AND NOT has_table_privilege(to_regclass(object), privilege) \
-         GROUP BY position, object \
-         UNION ALL SELECT 6, 'USAGE on sequence animal_id' \
-         WHERE NOT $1 AND NOT has_sequence_privilege(to_regclass('animal_id'), 'USAGE') \
-     ) \
-     SELECT string_agg(line, '; ' ORDER BY position) FROM missing";
-
-/// Checks the privileges on all tables, so that a missing one fails at start and not with the first request.
-async fn check_privileges(client: &Client, address: &Address, migrate: Migrate) -> Result<(), OpenFailure> {
-    let only_reads = migrate == Migrate::Never;
-    let missing: Option<String> = client.query_one(MISSING, &[&only_reads]).await?.try_get(0)?;
-    match missing {
-        None => Ok(()),
-        Some(missing) => Err(OpenFailure::privileges(&address.user, &format!("missing {missing}"))),
     }
 }

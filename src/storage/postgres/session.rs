@@ -1,21 +1,23 @@
-//! One connection: its settings, its warnings and its timeouts.
+//! One connection to the primary: its settings, its warnings and its time limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
-use futures::{StreamExt as _, stream};
-use slog::{debug, warn};
+use slog::{Logger, debug, warn};
 use tokio::time::{Instant, timeout, timeout_at};
-use tokio_postgres::{AsyncMessage, Client, Error};
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{
+    AsyncMessage, Client, Config, Connection, Error, SimpleQueryMessage, SimpleQueryRow, Socket,
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_util::sync::CancellationToken;
 
-use super::address::Address;
-pub(super) use super::address::Purpose;
-use super::error::PgError;
-use super::routing::Target;
+use super::error::{ConnectError, PgError};
+use super::timeline::{CURRENT, Timelines};
 use crate::storage::options::StoreOptions;
+
+type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
 /// The function of PostgreSQL that waits for a synchronous standby after a commit. Both of its warnings say that the wait
 /// was cancelled; their text depends on `lc_messages`, and their SQLSTATE is also that of other warnings.
@@ -23,11 +25,11 @@ const WAIT_FOR_STANDBY: &str = "SyncRepWaitForLSN";
 /// The timeout of a request to cancel a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A connection to a server.
+/// A connection to the primary.
 pub(super) struct Session {
     client: Client,
-    address: Address,
-    target: Target,
+    timeline: u32,
+    tls: MakeRustlsConnect,
     /// The server committed without waiting for its synchronous standby.
     unreplicated: Arc<AtomicBool>,
     /// Cancelled when the connection is lost, or closed with the other queries on it.
@@ -35,60 +37,69 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Connects and prepares statements. That may take as long as a call after the server accepted the connection.
-    pub(super) async fn connect<T>(
-        address: &Address,
-        purpose: Purpose,
-        options: &StoreOptions,
-        prepare: impl for<'c> FnOnce(&'c Client) -> BoxFuture<'c, Result<T, Error>>,
-    ) -> Result<(Self, T), PgError> {
-        let ((client, mut connection), target) =
-            address.connect(purpose).await.map_err(PgError::Unreachable)?;
-        let unreplicated = Arc::new(AtomicBool::new(false));
-        let closed = CancellationToken::new();
-        tokio::spawn({
-            let (unreplicated, log, address) = (unreplicated.clone(), options.log.clone(), address.clone());
-            let (closed, ended) = (closed.clone(), closed.clone().drop_guard());
-            let receiving = async move {
-                let mut messages = stream::poll_fn(move |context| connection.poll_message(context));
-                while let Some(message) = messages.next().await {
-                    match message {
-                        // SQLSTATE class 00 is success, such as for a NOTICE.
-                        Ok(AsyncMessage::Notice(notice)) if !notice.code().code().starts_with("00") => {
-                            if notice.routine() == Some(WAIT_FOR_STANDBY) {
-                                unreplicated.store(true, Ordering::SeqCst);
-                            }
-                            warn!(log, "the database warned"; "message" => notice.message(),
-                                "code" => notice.code().code());
-                        }
-                        Ok(_) => {}
-                        Err(error) => {
-                            debug!(log, "a connection to the database ended"; "error" => %error);
-                            break;
-                        }
-                    }
+    /// Connects to the host `name` and sets the connection up.
+    ///
+    /// # Errors
+    /// Also if the host is a standby or an old primary.
+    pub(super) async fn open(
+        name: &str,
+        config: &Config,
+        tls: &MakeRustlsConnect,
+        settings: &str,
+        timelines: &Timelines,
+        log: &Logger,
+    ) -> Result<Self, ConnectError> {
+        let failed = |error: Error| ConnectError::new(name, &error);
+        let (client, mut connection) = config.connect(tls.clone()).await.map_err(failed)?;
+        let rows = tokio::select! {
+            rows = client.simple_query(settings) => rows.map_err(failed)?,
+            ended = receive(&mut connection, |_| {}) => {
+                return Err(ended.map_err(failed).err().unwrap_or_else(|| ConnectError::closed(name.to_owned())));
+            }
+        };
+        let row = rows.iter().rev().find_map(|row| match row {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        // NULL on a standby.
+        let timeline =
+            row.and_then(|row: &SimpleQueryRow| row.get(0)).and_then(|it| u32::from_str_radix(it, 16).ok());
+        let timeline = timeline.ok_or_else(|| ConnectError::Standby { host: name.to_owned() })?;
+        let admitted = timelines
+            .admit(timeline)
+            .map_err(|why| ConnectError::Old { host: name.to_owned(), why: why.to_string() })?;
+
+        let (unreplicated, closed) = (Arc::new(AtomicBool::new(false)), CancellationToken::new());
+        let session = Self {
+            client,
+            timeline,
+            tls: tls.clone(),
+            unreplicated: unreplicated.clone(),
+            closed: closed.clone(),
+        };
+        let (log, name) = (log.clone(), name.to_owned());
+        tokio::spawn(async move {
+            let _ended = closed.clone().drop_guard();
+            let warned = |notice: tokio_postgres::error::DbError| {
+                if notice.routine() == Some(WAIT_FOR_STANDBY) {
+                    unreplicated.store(true, Ordering::SeqCst);
                 }
+                warn!(log, "the database warned"; "message" => notice.message(), "code" => notice.code().code());
             };
-            async move {
-                let _ended = ended;
-                // A host that was replaced may never respond again, so queries on it end at once.
-                tokio::select! {
-                    () = receiving => {}
-                    () = address.replaced(target, purpose) => {}
-                    () = closed.cancelled() => {}
-                }
+            // A host that was replaced may never respond again, so queries on it end at once.
+            tokio::select! {
+                ended = receive(&mut connection, warned) => if let Err(error) = ended {
+                    debug!(log, "a connection to the database ended"; "error" => %error);
+                },
+                () = admitted.replaced() => warn!(log, "closing a connection to an old primary"; "host" => name),
+                () = closed.cancelled() => {}
             }
         });
-        // Without it, the task would wait for ever for a server that does not respond.
-        let until_set_up = closed.clone().drop_guard();
-        let session = Self { client, address: address.clone(), target, unreplicated, closed };
-        let set_up = async {
-            session.client.batch_execute(&settings(purpose, options)).await?;
-            Ok(prepare(&session.client).await?)
-        };
-        let prepared = session.until(Instant::now() + options.postgres.call_timeout(), set_up).await?;
-        until_set_up.disarm();
-        Ok((session, prepared))
+        Ok(session)
+    }
+
+    pub(super) fn timeline(&self) -> u32 {
+        self.timeline
     }
 
     pub(super) fn client(&self) -> &Client {
@@ -97,15 +108,6 @@ impl Session {
 
     pub(super) fn is_usable(&self) -> bool {
         !self.closed.is_cancelled()
-    }
-
-    pub(super) fn target(&self) -> Target {
-        self.target
-    }
-
-    /// Completes when the connection is lost.
-    pub(super) async fn lost(&self) {
-        self.closed.cancelled().await;
     }
 
     /// Runs `work` with this session until `deadline`. After a failure of the connection or a timeout, the
@@ -122,27 +124,31 @@ impl Session {
         result
     }
 
-    /// Runs like [`Session::until`] one statement that writes, and no other at the same time. Fails if PostgreSQL warns
-    /// that the commit may not have reached its synchronous standby. Other warnings, as of triggers, are logged only.
-    pub(super) async fn write_until<T>(
+    /// Runs a transaction like [`Session::until`], and nothing else at the same time. After any failure the session is
+    /// closed, so that nothing of it is committed later. Fails if PostgreSQL warns that the commit may not have reached its
+    /// synchronous standby. Other warnings, as of triggers, are logged only.
+    pub(super) async fn transaction<T>(
         &self,
         deadline: Instant,
         work: impl Future<Output = Result<T, PgError>>,
     ) -> Result<T, PgError> {
         self.unreplicated.store(false, Ordering::SeqCst);
-        let result = self.until(deadline, work).await;
+        let mut result = timeout_at(deadline, work).await.unwrap_or(Err(PgError::Timeout));
+        if result.is_ok() && self.unreplicated.load(Ordering::SeqCst) {
+            result = Err(PgError::NotReplicated);
+        }
         if matches!(result, Err(PgError::Timeout)) {
             self.cancel();
         }
-        if result.is_ok() && self.unreplicated.load(Ordering::SeqCst) {
-            return Err(PgError::NotReplicated);
+        if result.is_err() {
+            self.closed.cancel();
         }
         result
     }
 
     /// Asks the server to cancel the statement, so that abandoned sessions do not accumulate.
     fn cancel(&self) {
-        let (token, tls) = (self.client.cancel_token(), self.address.tls.clone());
+        let (token, tls) = (self.client.cancel_token(), self.tls.clone());
         tokio::spawn(async move {
             // If this fails too, the server finds the connection closed.
             let _ = timeout(CANCEL_TIMEOUT, token.cancel_query(tls)).await;
@@ -150,42 +156,68 @@ impl Session {
     }
 }
 
-/// Returns the statements that set up a connection. A compatible server may lack some of the settings.
-fn settings(purpose: Purpose, options: &StoreOptions) -> String {
-    let limit = options.postgres.statement_timeout;
-    let (statement, lock) = match purpose {
-        Purpose::Opening => (Duration::ZERO, Duration::from_secs(60)),
-        Purpose::Writing | Purpose::Reading => {
-            (limit, options.lock_timeout.clamp(Duration::from_millis(1), limit))
+/// Receives messages until the connection ends.
+async fn receive(
+    connection: &mut Connection<Socket, Stream>,
+    warned: impl Fn(tokio_postgres::error::DbError),
+) -> Result<(), Error> {
+    while let Some(message) = std::future::poll_fn(|context| connection.poll_message(context)).await {
+        match message? {
+            // SQLSTATE class 00 is success, such as for a NOTICE.
+            AsyncMessage::Notice(notice) if !notice.code().code().starts_with("00") => warned(notice),
+            _ => {}
         }
-    };
-    let (statement, lock) = (statement.as_millis().to_string(), lock.as_millis().to_string());
+    }
+    Ok(())
+}
+
+/// Returns the statements that set up a connection, whatever the settings of the server, the database and the user are. The
+/// last one returns the timeline, or NULL on a standby. `schema` is the one with the tables; `None` for the first of
+/// `search_path`.
+pub(super) fn settings(schema: Option<&str>, options: &StoreOptions) -> String {
+    let limit = options.postgres.statement_timeout;
+    let lock = options.lock_timeout.clamp(Duration::from_millis(1), limit).as_millis().to_string();
+    let limit = limit.as_millis().to_string();
+    let schema = schema.map(|schema| format!("\"{}\"", schema.replace('"', "\"\"")));
     let mut settings = vec![
-        ("statement_timeout", &*statement),
+        ("statement_timeout", &*limit),
         ("lock_timeout", &*lock),
-        ("client_min_messages", "warning"),
-        // These end the connection, also in the middle of a write. The store has its own time limits for statements.
+        // A client that stops in a transaction holds the lock of all writers.
+        ("idle_in_transaction_session_timeout", &*limit),
+        // These end the connection, also in the middle of a write.
         ("idle_session_timeout", "0"),
-        ("idle_in_transaction_session_timeout", "0"),
         ("transaction_timeout", "0"),
         // A server notices a client that vanished, so that an unfinished write does not keep its locks.
         ("tcp_keepalives_idle", "2"),
         ("tcp_keepalives_interval", "2"),
         ("tcp_keepalives_count", "3"),
-    ];
-    if purpose != Purpose::Opening {
+        ("tcp_user_timeout", "5000"),
+        // A batch sees what was committed before it got the lock.
+        ("default_transaction_isolation", "read committed"),
+        // A policy that hides rows is an error.
+        ("row_security", "off"),
+        ("TimeZone", "UTC"),
+        ("client_min_messages", "warning"),
         // Statements must use an index, also if they were planned while the table was empty.
-        settings.extend([("enable_seqscan", "off"), ("enable_bitmapscan", "off"), ("jit", "off")]);
-    }
-    if purpose == Purpose::Reading {
+        ("enable_seqscan", "off"),
+        ("enable_bitmapscan", "off"),
+        ("enable_sort", "off"),
+        ("jit", "off"),
         // Else PostgreSQL plans each page anew: for `LIMIT $2`, a generic plan seems to read a tenth of the table.
-        settings.extend([("enable_sort", "off"), ("plan_cache_mode", "force_generic_plan")]);
+        ("plan_cache_mode", "force_generic_plan"),
+    ];
+    if let Some(schema) = &schema {
+        settings.push(("search_path", schema));
     }
-    let values: Vec<String> = settings.iter().map(|(name, value)| format!("('{name}', '{value}')")).collect();
+    let values: Vec<String> =
+        settings.iter().map(|(name, value)| format!("('{name}', '{}')", value.replace('\'', "''"))).collect();
+    // A compatible server may lack some of the settings.
     format!(
         "SELECT set_config(name, value, false) \
              FROM pg_settings JOIN (VALUES {}) AS wanted (name, value) USING (name); \
-         SELECT set_config(name, 'on', false) FROM pg_settings WHERE name = 'synchronous_commit' AND setting = 'off'",
+         SELECT set_config('synchronous_commit', 'on', false) \
+             WHERE current_setting('synchronous_commit') <> 'remote_apply'; \
+         SELECT CASE WHEN NOT pg_is_in_recovery() THEN ({CURRENT}) END",
         values.join(", ")
     )
 }

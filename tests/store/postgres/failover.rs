@@ -14,7 +14,7 @@ use crate::postgres_cluster::Cluster;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Starts a primary and a synchronous standby. Returns a URL with both hosts too.
-async fn pair() -> Option<(Cluster, Cluster, String)> {
+pub(super) async fn pair() -> Option<(Cluster, Cluster, String)> {
     let primary = Cluster::start()?;
     let standby = primary.standby();
     primary.configure("synchronous_standby_names = 'standby'\n").await;
@@ -75,7 +75,7 @@ async fn a_standby_is_rejected() {
     let Some((_primary, standby, _)) = pair().await else { return };
     let url = standby.url("postgres").replace("postgres@", "postgres:secret@");
     let line = open(&url, &limited()).await.err().unwrap().to_string();
-    assert!(line.contains("is read-only; name the primary in the URL too"), "{line}");
+    assert!(line.contains("is a standby; name the primary in the URL too"), "{line}");
     assert!(!line.contains("secret"), "{line}");
 }
 

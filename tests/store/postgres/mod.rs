@@ -9,6 +9,7 @@ use tokio_postgres::Client;
 use crate::conformance::Engine;
 use crate::postgres_cluster::{Cluster, shared};
 
+mod connecting;
 mod failing;
 mod failover;
 mod load;
@@ -17,7 +18,7 @@ mod plans;
 mod polling;
 mod replicas;
 mod round_trips;
-mod standby;
+mod unsuitable;
 mod writing;
 
 /// The engine that `suite` tests.

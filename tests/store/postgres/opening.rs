@@ -24,7 +24,7 @@ const MIGRATIONS: [&str; 5] = [
 ];
 
 /// Returns the error of opening `url`. Checks that it is one line with all of `texts` and without the password.
-async fn rejected(url: &str, texts: &[&str]) -> String {
+pub(super) async fn rejected(url: &str, texts: &[&str]) -> String {
     let line = open(url, &options()).await.err().expect("an error").to_string();
     for text in texts {
         assert!(line.contains(text), "{text} is not in: {line}");
@@ -223,15 +223,6 @@ async fn a_missing_database_is_rejected() {
 }
 
 #[tokio::test]
-async fn a_read_only_database_is_rejected() {
-    let Some(database) = Postgres::try_fresh().await else { return };
-    let name = database.name.clone();
-    let sql = format!("ALTER DATABASE {name} SET default_transaction_read_only = on");
-    database.client().await.batch_execute(&sql).await.unwrap();
-    rejected(&database.url(), &["is read-only", "name the primary"]).await;
-}
-
-#[tokio::test]
 async fn an_encoding_other_than_utf_8_is_rejected() {
     let Some(cluster) = shared() else { return };
     let name = cluster.database("ENCODING 'LATIN1' TEMPLATE template0").await;
@@ -294,41 +285,6 @@ async fn a_command_that_only_reads_needs_no_privilege_to_write() {
     client.batch_execute("GRANT SELECT ON idempotency_key TO reading").await.unwrap();
     assert_eq!(open(&url, &never).await.unwrap().keys().await.unwrap(), [key(1)]);
     client.batch_execute("DROP OWNED BY reading").await.unwrap();
-}
-
-#[tokio::test]
-async fn the_store_overrides_settings_that_weaken_it() {
-    let Some(database) = Postgres::try_fresh().await else { return };
-    let name = database.name.clone();
-    let client = database.client().await;
-    client.batch_execute(&format!("ALTER DATABASE {name} SET synchronous_commit = off")).await.unwrap();
-    // `transaction_timeout` exists since PostgreSQL 17.
-    let timeouts = "SELECT name FROM pg_settings WHERE name IN ('idle_session_timeout', 'transaction_timeout') ORDER BY 1";
-    let mut expected = Vec::new();
-    for row in client.query(timeouts, &[]).await.unwrap() {
-        let timeout: String = row.get(0);
-        client.batch_execute(&format!("ALTER DATABASE {name} SET {timeout} = '1h'")).await.unwrap();
-        expected.push(format!("{timeout} 0"));
-    }
-    assert!(!expected.is_empty());
-    expected.insert(1, "synchronous_commit on".to_owned());
-    let store = database.open().await;
-    // A trigger records the settings of the store's own connection.
-    client
-        .batch_execute(
-            "CREATE TABLE seen (setting text);
-             CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS
-                 $$ BEGIN INSERT INTO seen SELECT name || ' ' || setting FROM pg_settings
-                 WHERE name IN ('synchronous_commit', 'idle_session_timeout', 'transaction_timeout');
-                 RETURN NULL; END $$;
-             CREATE TRIGGER see AFTER INSERT ON animal EXECUTE FUNCTION see()",
-        )
-        .await
-        .unwrap();
-    add(&store, "durable").await;
-    let seen = client.query("SELECT setting FROM seen ORDER BY 1", &[]).await.unwrap();
-    let seen: Vec<String> = seen.iter().map(|row| row.get(0)).collect();
-    assert_eq!(seen, expected);
 }
 
 #[tokio::test]

@@ -96,7 +96,8 @@ async fn idempotency_keys_are_found_and_removed_by_an_index_whatever_the_statist
     }
     let fill = "INSERT INTO animal SELECT n, 'x', 1, NULL FROM generate_series(1, 20000) AS n;
         INSERT INTO idempotency_key SELECT n, 'key1', n, n FROM generate_series(1, 20000) AS n";
-    let keys = "find(ARRAY['key1', 'key1', 'key2'], ARRAY['700', '90000', '700'])";
+    let keys =
+        "find(ARRAY['key1', 'key1', 'key2'], ARRAY['700', '90000', '700'], ARRAY[700, 700, 700], 86400)";
     for stage in ["SELECT 1", fill, "ANALYZE animal; ANALYZE idempotency_key"] {
         client.batch_execute(stage).await.unwrap();
         for mode in ["force_generic_plan", "force_custom_plan"] {

@@ -1,13 +1,12 @@
 //! A client that polls keeps the cursor of its last page. No animal may appear before such a cursor.
 
 use std::collections::BTreeSet;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use animal_store::schemas::PetStatus;
-use animal_store::storage::{PetsQuery, PostgresOptions, Store, StoreError, StoreOptions};
+use animal_store::storage::{PetsQuery, Store, StoreError};
 use futures::future::join_all;
 use tokio::time::timeout;
 use tokio_postgres::Client;
@@ -37,101 +36,81 @@ async fn hold(database: &Postgres) -> Client {
     client
 }
 
-/// Waits until a statement waits for the lock of [`hold`].
-async fn held(database: &Postgres) {
+/// Waits until this many statements wait for an advisory lock: that of [`hold`], or that of all writers.
+async fn waiting(database: &Postgres, count: i64) {
     let client = database.client().await;
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'";
-    let waiting = async { while client.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) == 0 {} };
-    timeout(TIMEOUT, waiting).await.expect("the batch must wait");
+    let waiting = async { while client.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) < count {} };
+    timeout(TIMEOUT, waiting).await.expect("the batches must wait");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_ends_before_the_identifiers_of_a_batch_in_progress() {
+async fn a_page_is_exact_while_a_batch_is_in_progress_and_no_lower_identifier_follows() {
     for status in [None, Some(PetStatus::Sold)] {
         let Some(database) = Postgres::try_fresh().await else { return };
         let (one, two, reader) = (database.open().await, database.open().await, database.open().await);
         let query = PetsQuery { status, ..ALL };
-        let before = two.add_pet(new_pet("before", 1, status)).await.unwrap();
+        let mut before = Vec::new();
+        for name in ["first", "second", "third"] {
+            before.push(two.add_pet(new_pet(name, 1, status)).await.unwrap());
+        }
         let other = hold(&database).await;
         let slow = tokio::spawn(async move { one.add_pet(new_pet("slow", 1, status)).await });
-        held(&database).await;
-        let fast = two.add_pet(new_pet("fast", 1, status)).await.unwrap();
-        assert_eq!(two.pet(fast.id).await.unwrap(), Some(fast.clone()));
-        let page = reader.pets(query).await.unwrap();
-        assert_eq!((page.pets, page.more), (vec![before.clone()], false));
-
-        // The page waits for the batch, at least for a moment.
-        let page = tokio::spawn({
-            let reader = reader.clone();
-            async move { reader.pets(PetsQuery { after: Some(before.id), ..query }).await }
+        waiting(&database, 1).await;
+        let fast = tokio::spawn({
+            let two = two.clone();
+            async move { two.add_pet(new_pet("fast", 1, status)).await }
         });
+        waiting(&database, 2).await;
+
+        // Other programs may look at the page for longer than any time limit of the store.
+        for (limit, more) in [(2, true), (3, false)] {
+            let page = reader.pets(PetsQuery { limit, ..query }).await.unwrap();
+            assert_eq!((&page.pets[..], page.more), (&before[..limit as usize], more));
+        }
         other.batch_execute("COMMIT").await.unwrap();
-        let slow = slow.await.unwrap().unwrap();
-        assert!(slow.id < fast.id);
-        let page = page.await.unwrap().unwrap().pets;
-        assert!(page.is_empty() || page == [slow.clone(), fast.clone()], "{page:?}");
-        let page = reader.pets(PetsQuery { after: Some(before.id), ..query }).await.unwrap();
+        let (slow, fast) = (slow.await.unwrap().unwrap(), fast.await.unwrap().unwrap());
+        assert!(before[2].id < slow.id && slow.id < fast.id);
+        let after = before.last().map(|pet| pet.id);
+        let page = reader.pets(PetsQuery { after, ..query }).await.unwrap();
         assert_eq!((page.pets, page.more), (vec![slow, fast], false));
     }
 }
 
-// On one thread, and with one connection, whose queries run in order.
-#[tokio::test]
-async fn a_page_that_was_read_during_a_batch_does_not_count_as_complete_after_it() {
-    let Some(database) = Postgres::try_fresh().await else { return };
-    let (one, two) = (database.open().await, database.open().await);
-    let postgres = PostgresOptions { readers: 1, ..options().postgres };
-    let reader = database.with(&StoreOptions { postgres, ..options() }).await;
-    let before = add(&reader, "before").await;
-    assert_eq!(reader.pets(ALL).await.unwrap().pets, std::slice::from_ref(&before));
-    let other = hold(&database).await;
-    let slow = tokio::spawn(async move { one.add_pet(new_pet("slow", 1, None)).await });
-    held(&database).await;
-    let fast = add(&two, "fast").await;
-
-    // The server sends the page without the slow animal, which the store sees only after the batch, and after another page
-    // has found that there is no batch any more.
-    let mut early = pin!(reader.pets(ALL));
-    assert!(futures::poll!(&mut early).is_pending());
-    assert_eq!(reader.pet(fast.id).await.unwrap().as_ref(), Some(&fast));
-    other.batch_execute("COMMIT").await.unwrap();
-    let all = [before, slow.await.unwrap().unwrap(), fast];
-    assert_eq!(reader.pets(ALL).await.unwrap().pets, all);
-    assert_eq!(early.await.unwrap().pets, all);
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_rolled_back_batch_hides_nothing() {
+async fn a_batch_that_is_rolled_back_lets_the_next_one_write() {
     let Some(database) = Postgres::try_fresh().await else { return };
     let (one, two) = (database.open().await, database.open().await);
-    let other = hold(&database).await;
+    let _other = hold(&database).await;
     let slow = tokio::spawn(async move { one.add_pet(new_pet("slow", 1, None)).await });
-    held(&database).await;
-    let fast = add(&two, "fast").await;
+    waiting(&database, 1).await;
+    let fast = tokio::spawn({
+        let two = two.clone();
+        async move { add(&two, "fast").await }
+    });
+    waiting(&database, 2).await;
     let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
-         WHERE datname = current_database() AND wait_event = 'advisory'";
-    let client = database.client().await;
-    client.query_one(end, &[]).await.unwrap();
+         WHERE datname = current_database() AND wait_event = 'advisory' AND query LIKE 'WITH numbered%'";
+    database.client().await.query_one(end, &[]).await.unwrap();
     slow.await.unwrap().unwrap_err();
-    assert_eq!(two.pets(ALL).await.unwrap().pets, [fast]);
-    drop(other);
+    assert_eq!(two.pets(ALL).await.unwrap().pets, [fast.await.unwrap()]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn identifiers_above_the_range_of_a_mark_are_not_hidden() {
+async fn stores_in_different_schemas_do_not_wait_for_each_other() {
     let Some(database) = Postgres::try_fresh().await else { return };
-    let (one, two) = (database.open().await, database.open().await);
-    // The lower 48 bits are zero between the two animals.
-    let sql = "SELECT setval('animal_id', (1::bigint << 48) * 3 - 2)";
-    database.client().await.query_one(sql, &[]).await.unwrap();
-    let before = add(&two, "before").await;
-    let other = hold(&database).await;
-    let slow = tokio::spawn(async move { one.add_pet(new_pet("slow", 1, None)).await });
-    held(&database).await;
-    let fast = two.add_pet(new_pet("fast", 1, None)).await.unwrap();
-    assert_eq!(two.pets(ALL).await.unwrap().pets, std::slice::from_ref(&before));
-    other.batch_execute("COMMIT").await.unwrap();
-    assert_eq!(two.pets(ALL).await.unwrap().pets, [before, slow.await.unwrap().unwrap(), fast]);
+    let client = database.client().await;
+    client.batch_execute("CREATE SCHEMA other").await.unwrap();
+    let store = database.open().await;
+    let mut options = options();
+    options.postgres.schema = Some("other".to_owned());
+    let other = database.with(&options).await;
+    let held = hold(&database).await;
+    let slow = tokio::spawn(async move { store.add_pet(new_pet("slow", 1, None)).await });
+    waiting(&database, 1).await;
+    assert_eq!(add(&other, "fast").await.id, 1);
+    held.batch_execute("COMMIT").await.unwrap();
+    slow.await.unwrap().unwrap();
 }
 
 /// Polls until `is_over`, and then until there is nothing new. Returns the identifiers of all pages.
@@ -157,7 +136,7 @@ async fn a_client_that_polls_misses_no_animal_of_three_writers() {
     let Some(database) = Postgres::try_fresh().await else { return };
     let writers: [Arc<Store>; 3] = [database.open().await, database.open().await, database.open().await];
     let reader = database.open().await;
-    // Batches commit in random order.
+    // Batches take different times.
     let sql = "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS
              $$ BEGIN PERFORM pg_sleep(random() * 0.005); RETURN NULL; END $$;
          CREATE TRIGGER pause AFTER INSERT ON animal FOR EACH STATEMENT EXECUTE FUNCTION pause()";
@@ -184,19 +163,6 @@ async fn a_client_that_polls_misses_no_animal_of_three_writers() {
     println!("written {}, seen {}, missed {missed}", written.len(), seen.len());
     assert_eq!(missed, 0, "of {}", written.len());
     assert_eq!(seen.len(), pages.len(), "an animal was in two pages");
+    assert!(pages.is_sorted(), "a page had a smaller identifier than one before");
     assert!(written.len() > 1_000, "{} written", written.len());
-}
-
-#[tokio::test]
-async fn a_transaction_without_a_mark_delays_no_page() {
-    let Some(database) = Postgres::try_fresh().await else { return };
-    let store = database.with(&options()).await;
-    let client = database.client().await;
-    // A transaction without a mark.
-    client
-        .batch_execute("BEGIN; INSERT INTO animal VALUES (nextval('animal_id'), 'x', 1, NULL)")
-        .await
-        .unwrap();
-    let pet = add(&store, "seen").await;
-    assert_eq!(store.pets(ALL).await.unwrap().pets, [pet]);
 }

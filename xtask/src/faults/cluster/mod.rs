@@ -3,7 +3,7 @@
 //! Three nodes with PostgreSQL under Patroni in strict synchronous mode, three members of etcd, and three replicas of
 //! the service, which name all three nodes in their URL and have clients that write and read all the time. Each fault is
 //! injected into a cluster of its own. The command prints a table of what the clients saw, and fails if an acknowledged
-//! animal was lost or stored twice, or if a read lacked an animal that had been acknowledged a second before.
+//! animal was lost or stored twice, or if a read lacked an animal that had been acknowledged before.
 
 mod clients;
 mod home;

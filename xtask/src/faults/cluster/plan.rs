@@ -10,7 +10,7 @@ use super::home::ALL;
 use super::scene::Scene;
 
 /// How long a process is stopped or a link is cut: longer than Patroni's `ttl`, so that a standby is promoted.
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_secs(45);
 /// A shorter fault, during which the primary stays the same.
 const SHORT: Duration = Duration::from_secs(10);
 
@@ -20,27 +20,27 @@ pub(super) type Inject = fn(&Scene<'_>) -> Result<(), String>;
 /// All faults. The first two are those of the short form.
 pub(super) const FAULTS: [(&str, Inject); 13] = [
     ("primary and its agent killed", |it| it.kill(&it.nodes.node(it.primary))),
-    ("primary and its agent stopped for 30 s", |it| it.stop(&it.nodes.node(it.primary))),
+    ("primary and its agent stopped for 45 s", |it| it.stop(&it.nodes.node(it.primary))),
     ("synchronous standby and its agent killed", |it| it.kill(&it.nodes.node(it.standby))),
-    ("synchronous standby and its agent stopped for 30 s", |it| it.stop(&it.nodes.node(it.standby))),
+    ("synchronous standby and its agent stopped for 45 s", |it| it.stop(&it.nodes.node(it.standby))),
     ("leader of etcd killed", |it| it.kill(&it.nodes.etcd_leader()?)),
-    ("leader of etcd stopped for 30 s", |it| it.stop(&it.nodes.etcd_leader()?)),
+    ("leader of etcd stopped for 45 s", |it| it.stop(&it.nodes.etcd_leader()?)),
     ("agent of the primary killed, PostgreSQL runs on", |it| {
         // PostgreSQL works in the directory of its data.
         it.nodes.home.signal(&it.nodes.node(it.primary), 0, Signal::KILL);
         sleep(LONG);
         Ok(())
     }),
-    ("primary cut off from the other nodes and from etcd for 30 s", |it| {
+    ("primary cut off from the other nodes and from etcd for 45 s", |it| {
         it.cut(LONG, &[("nodes", "postgres"), ("nodes", "agent"), ("node", "etcd")])
     }),
-    ("primary cut off from everything for 30 s", |it| {
+    ("primary cut off from everything for 45 s", |it| {
         it.cut(LONG, &[("nodes", "postgres"), ("nodes", "agent"), ("node", "etcd"), ("replica", "postgres")])
     }),
     ("replication from the primary cut for 10 s", |it| it.cut(SHORT, &[("nodes", "postgres")])),
     ("all replicas cut off from the primary for 10 s", |it| it.cut(SHORT, &[("replica", "postgres")])),
     ("one replica cut off from the primary for 10 s", |it| it.cut(SHORT, &[("replica0", "postgres")])),
-    ("old primary comes back alone, two replicas start then", comes_back),
+    ("old primary comes back alone, a replica starts then", comes_back),
 ];
 
 impl Scene<'_> {
@@ -76,8 +76,8 @@ impl Scene<'_> {
     }
 }
 
-/// Kills the primary, and starts it again without its agent while another node is the primary. Two replicas of the
-/// service start after that: one reaches all nodes, the other one only the old primary.
+/// Kills the primary, and starts it again without its agent while another node is the primary. A further replica of the
+/// service starts after that.
 fn comes_back(scene: &Scene<'_>) -> Result<(), String> {
     let (nodes, primary, killed) = (&scene.nodes, scene.primary, Instant::now());
     scene.kill(&nodes.node(primary))?;
@@ -87,8 +87,7 @@ fn comes_back(scene: &Scene<'_>) -> Result<(), String> {
     })?;
     nodes.start_alone(primary)?;
     nodes.wait("the old primary", || scene.execute(primary, "SELECT").ok())?;
-    scene.start_late(REPLICAS, None);
-    scene.start_late(REPLICAS + 1, Some(primary));
+    scene.start_late(REPLICAS);
     sleep(LONG);
     Ok(())
 }

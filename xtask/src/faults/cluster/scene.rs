@@ -14,7 +14,7 @@ use super::clients::{Clients, Replica, all};
 use super::home::Home;
 use super::nodes::{Nodes, local};
 use super::programs::Programs;
-use super::record::{Animal, FRESH, lock};
+use super::record::{Animal, lock};
 use super::{CLUSTER, NODES, REPLICAS};
 
 /// How often each node is asked whether it is a primary.
@@ -95,13 +95,9 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Starts a further replica with clients, which reaches all nodes or only this one. If it does not start, that is a
-    /// remark.
-    pub(super) fn start_late(&self, number: usize, only: Option<usize>) {
+    /// Starts a further replica with clients. If it does not start, that is a remark.
+    pub(super) fn start_late(&self, number: usize) {
         let database = self.database(number);
-        for node in (0..NODES).filter(|node| only.is_some_and(|only| only != *node)) {
-            self.nodes.set_links(&format!("replica{number}"), &format!("postgres{node}"), true);
-        }
         match self.start_replica(number, &database, &self.replicas[0].key) {
             Ok(replica) => self.clients.add(&replica),
             Err(why) => {
@@ -138,8 +134,6 @@ impl<'a> Scene<'a> {
     /// Ends the clients. Returns all animals that are stored.
     pub(super) fn end(&self) -> Result<Vec<Animal>, String> {
         self.clients.end()?;
-        // A list may lack animals that were acknowledged less than this ago.
-        sleep(FRESH);
         self.nodes.wait("a complete list", || self.replicas.iter().find_map(all))
     }
 }
