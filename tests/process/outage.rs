@@ -1,6 +1,8 @@
 //! PostgreSQL becomes unavailable under load and recovers: what clients and operators see.
 
 use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -9,12 +11,12 @@ use futures::future::join_all;
 use reqwest::Method;
 use serde_json::json;
 use tokio::sync::Notify;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::ops::value;
 use crate::postgres_cluster::network::Network;
 use crate::postgres_cluster::{Cluster, shared};
-use crate::program::{Program, WorkDir};
+use crate::program::{Program, TIMEOUT, WorkDir};
 use crate::recorder::request::RequestExt as _;
 
 const WRITERS: usize = 16;
@@ -253,5 +255,36 @@ async fn requests_time_out_while_the_server_does_not_respond() {
     let found: Vec<_> = service.all(key).await.iter().map(|pet| pet["id"].as_i64().unwrap()).collect();
     assert!(added.iter().all(|id| found.contains(id)) && found.len() <= 20, "{found:?}");
     service.add(key, 1).await;
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_password_can_be_changed_while_the_service_runs() {
+    let Some(cluster) = shared() else { return };
+    let name = cluster.database("").await;
+    let client = cluster.client(&name).await;
+    let role = "CREATE ROLE rotated LOGIN PASSWORD 'first'; GRANT CREATE ON SCHEMA public TO rotated";
+    client.batch_execute(role).await.unwrap();
+    let url = |password: &str| cluster.url(&name).replace("postgres@", &format!("rotated:{password}@"));
+    let directory = WorkDir::new();
+    let file = directory.write("database.url", url("first"));
+    fs::set_permissions(file, Permissions::from_mode(0o600)).unwrap();
+    let create = ["key", "create", "tests", "--database-file", "database.url"];
+    let key = directory.run(&create).await.success();
+    let key = key.trim_end();
+    let service = directory.serve(&["--database-file", "database.url"]).await;
+    service.add(key, 1).await;
+
+    client.batch_execute("ALTER ROLE rotated PASSWORD 'second'").await.unwrap();
+    directory.write("database.url", url("second"));
+    let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'rotated'";
+    assert!(client.query_one(end, &[]).await.unwrap().get::<_, i64>(0) > 0);
+    // A request that meets a connection that has just ended is 503.
+    let animal = json!({ "name": "Rex", "categoryId": 1 });
+    let served = async {
+        while service.post(key, &animal).await.status != 201 {}
+        while service.get(key, "/v1/pets").await.status != 200 {}
+    };
+    timeout(TIMEOUT, served).await.expect("new connections use the new password");
     service.stop().await;
 }
