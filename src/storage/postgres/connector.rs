@@ -30,6 +30,8 @@ struct State {
     address: Arc<Address>,
     /// The position of the address to try first: that of the last connection, or the one after the last attempt.
     start: usize,
+    /// Whether to look for the highest timeline of all addresses: before the first connection, and after a write failed.
+    all: bool,
 }
 
 impl Connector {
@@ -44,7 +46,7 @@ impl Connector {
             options: options.clone(),
             schema: OnceLock::new(),
             timelines: Timelines::new(),
-            state: Mutex::new(State { url: url.to_owned(), address: Arc::new(address), start: 0 }),
+            state: Mutex::new(State { url: url.to_owned(), address: Arc::new(address), start: 0, all: true }),
         })
     }
 
@@ -81,8 +83,7 @@ impl Connector {
         let mut endpoints = address.each().await;
         let (start, count) = (self.state().start, endpoints.len().max(1));
         endpoints.rotate_left(start % count);
-        // The first connection of a process is to the highest timeline of all hosts.
-        let (is_first, mut found) = (self.timelines.is_empty(), None::<(usize, Session)>);
+        let (all, mut found) = (self.state().all, None::<(usize, Session)>);
         let mut errors = Vec::new();
         for (position, endpoint) in (start % count..).zip(endpoints) {
             // Also if this future is dropped while it waits for a silent host.
@@ -101,7 +102,7 @@ impl Connector {
                     if found.as_ref().is_none_or(|(_, found)| found.timeline() < session.timeline()) {
                         found = Some((position, session));
                     }
-                    if !is_first {
+                    if !all {
                         break;
                     }
                 }
@@ -109,8 +110,14 @@ impl Connector {
             }
         }
         let (position, session) = found.ok_or(PgError::Unreachable(errors))?;
-        self.state().start = position;
+        let mut state = self.state();
+        (state.start, state.all) = (position, false);
         Ok(session)
+    }
+
+    /// Must be called after a write failed: the server may be an old primary, which waits for its standby in vain.
+    pub(super) fn suspect(&self) {
+        self.state().all = true;
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

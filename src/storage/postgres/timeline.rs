@@ -26,11 +26,6 @@ impl Timelines {
         Self(watch::Sender::new(0))
     }
 
-    /// Whether no connection was opened before.
-    pub(super) fn is_empty(&self) -> bool {
-        *self.0.borrow() == 0
-    }
-
     /// Notes the timeline of a new connection. Rejects it if a higher one was seen.
     pub(super) fn admit(&self, found: u32) -> Result<Admitted, OldTimeline> {
         self.0.send_if_modified(|highest| {

@@ -67,7 +67,7 @@ impl Writer {
             }
         };
         let connection = self.connection.insert(connection);
-        let committed = connection.commit(batch, until).await;
+        let committed = connection.commit(batch, until).await.inspect_err(|_| self.connector.suspect());
         options.metrics.committed(committed.map_err(|failure| reported(Access::Write, failure))?);
         Ok(())
     }

@@ -124,6 +124,18 @@ async fn connections_to_an_old_primary_are_closed_and_not_opened_again() {
     assert!(store.add_pet(new_pet("x", 1, None)).await.is_err());
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_old_primary_that_waits_for_its_standby_in_vain_is_left() {
+    let Some((_primary, standby, url)) = pair().await else { return };
+    let store = open(&url, &limited()).await.unwrap();
+    let before = added(&store, "before").await;
+    store.pet(before).await.unwrap();
+    // As when the agent of the primary has ended: the server runs on, and accepts connections.
+    standby.promote();
+    let after = added(&store, "after").await;
+    assert!(store.pet(after).await.unwrap().is_some());
+}
+
 /// Makes the store's connection for writing record its settings. Returns those with these names.
 async fn settings(cluster: &Cluster, database: &str, store: &Store, names: &[&str]) -> Vec<String> {
     let client = cluster.client(database).await;
