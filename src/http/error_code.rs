@@ -28,9 +28,6 @@ pub enum ErrorCode {
     RateLimited,
     Internal,
     Unavailable,
-    /// Only for operations of `cargo xtask scaffold`. None can declare it, so the tests reject it as a status that the
-    /// document does not have.
-    NotImplemented,
 }
 
 impl ErrorCode {
@@ -56,7 +53,6 @@ impl ErrorCode {
             Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-            Self::NotImplemented => StatusCode::NOT_IMPLEMENTED,
         }
     }
 
@@ -67,7 +63,6 @@ impl ErrorCode {
                 Some("internal error; the log of the service has details under this x-request-id")
             }
             Self::Unavailable => Some("the service is temporarily unavailable; try again in a moment"),
-            Self::NotImplemented => Some("this operation is not implemented yet"),
             _ => None,
         }
     }

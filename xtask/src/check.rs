@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use checks::drift::{Help, TOLERATED};
+use checks::drift::TOLERATED;
 use contract::acceptance::Acceptance;
 use contract::drift;
 use document::Document;
@@ -12,9 +12,6 @@ use launcher::workspace::workspace;
 use crate::dropshot;
 use crate::dropshot::source::Sources;
 use crate::workspace::own_spec;
-
-/// The command that generates the Rust code of a missing operation.
-const SCAFFOLD: &str = "cargo xtask scaffold";
 
 /// The options of `cargo xtask check`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -59,5 +56,5 @@ pub fn run(options: &Options) -> Result<u8, String> {
         sources.locate_all(findings);
         sources.shown().clone()
     };
-    Ok(drift::compare(&spec, &code, &options.drift, &root, Help { scaffold: Some(SCAFFOLD) }, locate))
+    Ok(drift::compare(&spec, &code, &options.drift, &root, locate))
 }

@@ -18,6 +18,5 @@ mod packages;
 mod process;
 pub mod release;
 pub mod rules;
-pub mod scaffold;
 pub mod site;
 pub mod workspace;

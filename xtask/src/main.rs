@@ -13,7 +13,7 @@ use launcher::workspace::workspace;
 use launcher::{ci, fuzz, serve};
 use xtask::release::newest_release;
 use xtask::workspace::own_spec;
-use xtask::{bench, check, dev, dist, faults, interop, licences, lsp, release, rules, scaffold, site};
+use xtask::{bench, check, dev, dist, faults, interop, licences, lsp, release, rules, site};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///
@@ -67,15 +67,6 @@ enum Command {
     ///
     /// Exit status: 0 if the release or verification succeeded, 1 if not, 2 if the code has no document.
     Release(release::Arguments),
-    /// Generate the Rust code of an operation that the OpenAPI document has and the code lacks.
-    ///
-    /// Writes the file of the operation and of each schema that it needs, and their lines in `mod.rs`; overwrites nothing.
-    /// The code compiles and agrees with the document; the operation returns 501. What is not supported is an error with
-    /// its reason, and nothing is written.
-    ///
-    /// Exit status: 0 if the code was generated, 1 if the operation is not supported, 2 if a file cannot be read or
-    /// written.
-    Scaffold(scaffold::Arguments),
     /// Build the service and run it with a development database and API key.
     Serve(serve::Options),
     /// Serve the service while writing it: after each save, build, compare the document with the code, and restart.
@@ -156,7 +147,6 @@ fn main() -> ExitCode {
             base.map(|base| breaking::run(&base, &spec, &options, &workspace()))
         }
         Command::Release(arguments) => release::run(&arguments, utc_today()),
-        Command::Scaffold(arguments) => scaffold::run(&arguments),
         Command::Serve(options) => serve::run(&options),
         Command::Dev { bind } => dev::run(&bind),
         Command::Site(arguments) => site::run(&arguments),

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use checks::drift::{Help, compare};
+use checks::drift::compare;
 use checks::report::{About, Format, Report, render};
 use document::finding::{Finding, summary};
 use document::{Document, Unreadable};
@@ -19,7 +19,7 @@ fn rendered(format: Format) -> String {
     let shop = Path::new(env!("CARGO_MANIFEST_DIR")).join(SHOP);
     let document = Document::load(&Path::new(SHOP).join("openapi.yaml")).unwrap();
     let code = Document::load(&shop.join("served.json")).unwrap();
-    let mut findings = compare(&document, &code, Help { scaffold: Some("cargo xtask scaffold") });
+    let mut findings = compare(&document, &code);
     let sources = Sources::read(&shop);
     sources.locate_all(&mut findings);
     let about = About { path: &document.path, text: &document.text, findings: &findings };

@@ -69,7 +69,6 @@ fn every_command_reports_the_line_and_exits_with_2() {
             &["lint", "--spec", "FILE"],
             &["breaking", "--base", "FILE", "--spec", DOCUMENT],
             &["breaking", "--base", DOCUMENT, "--spec", "FILE"],
-            &["scaffold", "getBook", "--spec", "FILE"],
         ] {
             let (code, output) = run(arguments, &file);
             assert_eq!(code, Some(2), "{what}: {arguments:?}: {output}");
@@ -87,9 +86,9 @@ fn every_command_reports_the_line_and_exits_with_2() {
 fn the_error_names_a_missing_file_or_a_directory() {
     let directory = tempfile::tempdir().unwrap();
     for file in [directory.path().join("none.yaml"), directory.path().to_owned()] {
-        for command in [&["check"][..], &["lint"], &["scaffold", "getBook"]] {
+        for command in ["check", "lint"] {
             let mut program = Command::new(env!("CARGO_BIN_EXE_xtask"));
-            let output = program.args(command).arg("--spec").arg(&file).output().unwrap();
+            let output = program.args([command, "--spec"]).arg(&file).output().unwrap();
             let printed = [output.stdout, output.stderr].concat();
             let printed = String::from_utf8(printed).unwrap();
             assert_eq!(output.status.code(), Some(2), "{command:?}: {printed}");

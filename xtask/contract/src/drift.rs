@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use checks::drift::{self, Help};
+use checks::drift;
 use checks::report::Sources;
 use document::Document;
 use document::finding::Finding;
@@ -15,7 +15,7 @@ const NAME: &str = "drift";
 /// Runs the command for the generated document in the file `code`. Returns the exit status.
 pub fn run(document: &Path, code: &Path, options: &Acceptance, root: &Path) -> u8 {
     match crate::load_document(code) {
-        Ok(code) => compare(document, &code, options, root, Help::default(), |_| Sources::new(root)),
+        Ok(code) => compare(document, &code, options, root, |_| Sources::new(root)),
         Err(file) => options.common.refuse(NAME, vec![file], root),
     }
 }
@@ -27,13 +27,12 @@ pub fn compare(
     code: &Document,
     options: &Acceptance,
     root: &Path,
-    help: Help<'_>,
     locate: impl FnOnce(&mut [Finding]) -> Sources,
 ) -> u8 {
     let compare = || {
         let config = options.configure(document, root)?;
         let document = crate::load_document(document)?;
-        let mut applied = config.apply(drift::compare(&document, code, help), NAME);
+        let mut applied = config.apply(drift::compare(&document, code), NAME);
         let sources = locate(&mut applied.findings);
         let agree = applied.findings.is_empty() && options.write_baseline.is_none();
         let name = document.path.clone();

@@ -152,8 +152,6 @@ pub struct Finding {
     pub source: Option<Location>,
     /// The place in the document before a change. `None` for an added part.
     pub elsewhere: Option<Location>,
-    /// The `operationId` of an operation that the code lacks and that a command of the project can add.
-    pub scaffold: Option<String>,
     /// The reason why the configuration accepts it: that of a waiver or of an `ignore`.
     pub accepted: Option<String>,
     /// The operations that it was found in. One place in `components` can be used by many.

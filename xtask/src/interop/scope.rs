@@ -15,7 +15,7 @@ const PAGES: &[Part] = &[Rust, Docs, Python, Typescript, Dist, Go, Feed];
 
 /// Places in the repository, and the parts that a change of a file there concerns. The first that a path begins with
 /// counts. A change elsewhere, such as that of a pinned version, concerns all parts.
-pub const CONCERNED: [(&str, &[Part]); 19] = [
+pub const CONCERNED: [(&str, &[Part]); 18] = [
     (".github/workflows/", &[Workflow]),
     (".github/actions/", &[Workflow]),
     ("src/", SERVICE),
@@ -34,7 +34,6 @@ pub const CONCERNED: [(&str, &[Part]); 19] = [
     ("xtask/src/bench/", &[]),
     ("xtask/src/faults/", &[]),
     ("xtask/src/release/", &[Validity, Editors, Sarif]),
-    ("xtask/src/scaffold/", &[]),
 ];
 
 /// Returns the parts that the changes since a revision concern.

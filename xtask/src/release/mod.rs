@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use checks::breaking::{changelog, version};
 use checks::config::Config;
-use checks::drift::{self, Help};
+use checks::drift;
 use checks::lint::lint;
 use checks::outcome::Outcome;
 use document::Document;
@@ -119,7 +119,7 @@ fn config(root: &Path) -> Result<Config, String> {
 fn clean(document: &Document, code: &Document, config: &Config, date: Date) -> Result<(), String> {
     let checks = [
         (lint(document, config.dates(date)), "lint", "run `cargo xtask lint` for all of them"),
-        (drift::compare(document, code, Help::default()), "drift", "run `cargo xtask check` for all of them"),
+        (drift::compare(document, code), "drift", "run `cargo xtask check` for all of them"),
     ];
     for (findings, family, command) in checks {
         let errors = errors(config, findings, family);

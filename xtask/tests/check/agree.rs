@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use animal_store::operations;
-use checks::drift::{Help, compare};
+use checks::drift::compare;
 use checks::lint::lint;
 use document::Document;
 use document::finding::Finding;
@@ -22,7 +22,7 @@ fn written() -> Document {
 fn differences(document: &Document, code: &Value) -> Vec<Finding> {
     let code = Document::parse("the code", &code.to_string());
     let code = code.unwrap_or_else(|unreadable| panic!("{}", unreadable.problem));
-    compare(document, &code, Help::default())
+    compare(document, &code)
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::{Comparison, Pair};
 use crate::lint::item_spot;
 use crate::subschema::canonical;
 
-impl Comparison<'_> {
+impl Comparison {
     /// Compares a keyword that holds plain data.
     pub(super) fn value(&mut self, pair: &Pair<'_>, keyword: &str, shape: &Shape) {
         let Pair { subject, written, coded } = pair;

@@ -28,22 +28,15 @@ use document::rule::Findings;
 pub use rules::rules;
 pub use tolerated::{TOLERATED, Tolerated};
 
-/// The caller's help for fixing findings.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Help<'h> {
-    /// The command that adds an operation to the code, such as `cargo xtask scaffold`. Its argument is the `operationId`.
-    pub scaffold: Option<&'h str>,
-}
-
 /// Returns all differences between the document and the code, in the order of the document.
 ///
 /// A part of the document that is not valid OpenAPI is one finding. Differences that may follow from it are reported after
 /// it is fixed: those below it, and those of the objects above it as a whole.
-pub fn compare(document: &Document, code: &Document, help: Help<'_>) -> Vec<Finding> {
+pub fn compare(document: &Document, code: &Document) -> Vec<Finding> {
     let mut found = Findings::default();
     let written = Model::of(document, &mut found);
     let coded = Model::of(code, &mut Findings::default());
-    let mut comparison = Comparison { help, operation: None, found: Vec::new() };
+    let mut comparison = Comparison { operation: None, found: Vec::new() };
     if written.is_complete() {
         let (written, coded) = (written.root(), coded.root());
         comparison.object(&Pair { subject: Subject::document(), written, coded });
@@ -83,14 +76,13 @@ impl<'a> Pair<'a> {
     }
 }
 
-struct Comparison<'h> {
-    help: Help<'h>,
+struct Comparison {
     /// The `operationId` of the current operation.
     operation: Option<String>,
     found: Vec<Finding>,
 }
 
-impl Comparison<'_> {
+impl Comparison {
     /// Adds a finding for the current operation.
     fn add(&mut self, mut finding: Finding) {
         finding.operations.extend(self.operation.clone());

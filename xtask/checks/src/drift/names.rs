@@ -33,15 +33,6 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// Returns the `operationId` of the only operation in it.
-    fn operation(&self) -> Option<&'a str> {
-        let object = self.object.resolved()?;
-        let mut operations = object.parts().chain([object]).filter(|part| part.kind() == Kind::Operation);
-        let operation =
-            operations.next().filter(|_| matches!(object.kind(), Kind::PathItem | Kind::Operation));
-        operation.filter(|_| operations.next().is_none())?.text("operationId")
-    }
-
     /// Returns the name for comparisons. Names of headers are case-insensitive (RFC 9110, section 5.1).
     fn folded(&self) -> String {
         let is_header = match self.object.kind() {
@@ -53,7 +44,7 @@ impl<'a> Named<'a> {
     }
 }
 
-impl Comparison<'_> {
+impl Comparison {
     /// Compares the named objects that `list` finds in two objects. `at` is the place where the document would have
     /// a missing one.
     pub(super) fn named<'a>(
@@ -89,19 +80,11 @@ impl Comparison<'_> {
                 continue;
             }
             let shown = quoted(word, &shortened(&named.name));
-            let id = named.operation();
-            let fix = match self.help.scaffold.zip(id) {
-                Some((command, id)) => {
-                    format!("Run `{command} {id}` to add {shown} to the code, or remove it here.")
-                }
-                None => format!("Add {shown} to the code, or remove it here."),
-            };
+            let fix = format!("Add {shown} to the code, or remove it here.");
             let message = one_sided(subject, &shown, "document", "code");
             let finding = only_written.at(&named.spot()).message(&subject.with(word, &named.name), message);
             let finding = finding.sides(name_or_word(word, &named.name), format!("no such {word}"));
-            let mut finding = finding.fix(fix);
-            finding.scaffold = id.map(str::to_owned);
-            self.add(finding);
+            self.add(finding.fix(fix));
         }
         for named in coded.iter().filter(|named| !names.contains(&named.folded())) {
             let shown = quoted(word, &shortened(&named.name));

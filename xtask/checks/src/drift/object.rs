@@ -8,7 +8,7 @@ use super::names::Named;
 use super::tolerated::tolerates;
 use super::{Comparison, Pair};
 
-impl Comparison<'_> {
+impl Comparison {
     /// Compares two objects that are not references.
     pub(super) fn object(&mut self, pair: &Pair<'_>) {
         let Pair { written, coded, .. } = pair;

@@ -14,7 +14,7 @@ use super::rules::{OPERATION_SECURITY, SERVER_URL};
 use super::{Comparison, Pair};
 use crate::lint::{item_spot, items};
 
-impl Comparison<'_> {
+impl Comparison {
     pub(super) fn path_item<'a>(&mut self, pair: &Pair<'a>, written: PathItem<'a>, coded: PathItem<'a>) {
         self.object(pair);
         let operations = |item: PathItem<'a>| item.operations().map(|it| Named::keyed(*it)).collect();

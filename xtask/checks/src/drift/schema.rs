@@ -9,7 +9,7 @@ use super::rules::{SCHEMA_REFERENCE, differs};
 use super::tolerated::tolerates;
 use super::{Comparison, Pair, keyword};
 
-impl Comparison<'_> {
+impl Comparison {
     pub(super) fn schema(&mut self, mut pair: Pair<'_>) {
         let (written, coded) = (only_member(pair.written), only_member(pair.coded));
         (pair.written, pair.coded) = (*written, *coded);

@@ -88,7 +88,7 @@ fn example(rule: &Rule) -> Option<String> {
             (("old version", "new version"), [&other, &edited], found)
         }
         "drift" => {
-            let found = drift::compare(&edited, &other, drift::Help::default()).into_iter().find(is_here);
+            let found = drift::compare(&edited, &other).into_iter().find(is_here);
             (("document", "code"), [&edited, &other], found)
         }
         _ => {

@@ -51,6 +51,5 @@ fn show(finding: &Finding, file: &str, text: &str, sources: &Sources) -> Ordered
         ("fix", json!(finding.fix)),
         ("operations", json!(finding.operations)),
         ("repairs", json!(finding.repairs)),
-        ("scaffold", json!(finding.scaffold)),
     ])
 }

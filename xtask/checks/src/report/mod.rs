@@ -79,7 +79,6 @@ pub const JSON: &str = r#"`--format json` prints an array with an object for eac
               "rename" {at, to}, "write" {at, value}, or "add" {at, key, value}. `at` is a JSON pointer.
               A rename changes what refers to the name too; a removed property is removed from `required`
               too
-  scaffold    operationId of an operation that `scaffold` can add to the code, or null
 Later versions may add keys, but keep these."#;
 
 /// Findings about one file.

@@ -1,6 +1,6 @@
 //! Edits of the document of the code: each is reported at the place in the written document.
 
-use checks::drift::{Help, compare};
+use checks::drift::compare;
 use serde_json::{Value, json};
 
 use crate::document::{JSON, TEXT, parsed};
@@ -20,7 +20,7 @@ fn changed(pointer: &str, value: Option<Value>) -> Vec<(String, String)> {
         (owner, _) => panic!("{owner} has nothing below it"),
     }
     let code = parsed(&code.to_string());
-    let findings = compare(&parsed(TEXT), &code, Help::default());
+    let findings = compare(&parsed(TEXT), &code);
     assert!(findings.iter().all(|finding| finding.span.line > 0));
     let line = |line: usize| TEXT.lines().nth(line - 1).unwrap().trim().to_owned();
     findings.iter().map(|finding| (finding.rule.clone(), line(finding.span.line))).collect()

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use checks::drift::{Help, compare};
+use checks::drift::compare;
 use document::Document;
 use document::finding::{Finding, Severity};
 use serde_json::Value;
@@ -56,7 +56,7 @@ pub(crate) fn findings(text: &str) -> Vec<Finding> {
 
 /// Returns the differences between a document and the frozen code.
 pub(crate) fn findings_of(document: &Document) -> Vec<Finding> {
-    compare(document, &DOCUMENT_OF_CODE, Help { scaffold: Some("scaffold") })
+    compare(document, &DOCUMENT_OF_CODE)
 }
 
 /// Returns the expected exit code of a command.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use checks::drift::{Help, compare, rules};
+use checks::drift::{compare, rules};
 
 use crate::document::{CODE, parsed, summary};
 use crate::fixture::{Case, cases, document};
@@ -32,7 +32,7 @@ fn each_rule_reports_its_edits_and_not_similar_ones() {
 /// Returns the problem with the findings of a case.
 fn wrong(case: &Case) -> Option<String> {
     let code = parsed(case.code.as_deref().unwrap_or(CODE));
-    let findings = compare(&parsed(&case.text), &code, Help::default());
+    let findings = compare(&parsed(&case.text), &code);
     let rules: BTreeSet<&str> = findings.iter().map(|finding| finding.rule.as_str()).collect();
     let mut expected: BTreeSet<&str> = case.also.iter().map(String::as_str).collect();
     if case.breaks {

@@ -1,7 +1,7 @@
 //! Documents that are not OpenAPI: each is reported, and the comparison does not panic.
 
 use checks::config::Config;
-use checks::drift::{Help, compare};
+use checks::drift::compare;
 use checks::report::{About, Format, Report, Sources, render};
 use document::finding::{Finding, Severity};
 use proptest::prelude::*;
@@ -102,7 +102,7 @@ fn a_nearly_empty_document_lacks_everything_in_the_code() {
 /// Compares a text if it can be read, and formats the findings in each format.
 fn checked(text: &str) {
     let Ok(document) = Document::parse("x.yaml", text) else { return };
-    let findings: Vec<Finding> = compare(&document, &DOCUMENT_OF_CODE, Help::default());
+    let findings: Vec<Finding> = compare(&document, &DOCUMENT_OF_CODE);
     let about = About { path: "x.yaml", text, findings: &findings };
     let report = Report { command: "check", files: &[about], sources: &Sources::default(), summary: "" };
     let [shown, json, sarif, _, _] =

@@ -93,21 +93,21 @@ fn a_key_that_is_no_keyword_is_compared() {
 }
 
 #[test]
-fn the_fix_for_missing_code_is_a_command() {
+fn the_fix_for_missing_code_names_it() {
     let delete = "delete:\n      operationId: deleteBook\n      responses: {'204': {description: Gone.}}";
     assert_message(
         &["  /books/{bookId}:\n"],
         "    get:",
         &format!("    {delete}\n    get:"),
         "Path `/books/{bookId}` has operation `delete` in the document, but not in the code.",
-        "Run `scaffold deleteBook` to add operation `delete` to the code, or remove it here.",
+        "Add operation `delete` to the code, or remove it here.",
     );
     assert_message(
         &["paths:"],
         "\n  /books:",
         &format!("\n  /shelves:\n    {delete}\n  /books:"),
         "Path `/shelves` is in the document, but not in the code.",
-        "Run `scaffold deleteBook` to add path `/shelves` to the code, or remove it here.",
+        "Add path `/shelves` to the code, or remove it here.",
     );
     assert_message(
         &["components:", "  schemas:"],

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use checks::drift::{Help, compare, rules};
+use checks::drift::{compare, rules};
 use document::Document;
 use document::edits::{edited, edits};
 use document::finding::Finding;
@@ -77,7 +77,7 @@ fn each_repair_removes_its_difference() {
     for case in cases(Path::new(FOLDER), &document()).into_iter().filter(|case| case.breaks) {
         let code = Document::parse("code.json", case.code.as_deref().unwrap_or(&frozen)).unwrap();
         let written = Document::parse("library.yaml", &case.text).unwrap();
-        let findings = compare(&written, &code, Help::default());
+        let findings = compare(&written, &code);
         for (finding, repair) in
             findings.iter().flat_map(|it| it.repairs.iter().map(move |repair| (it, repair)))
         {
@@ -88,8 +88,7 @@ fn each_repair_removes_its_difference() {
                 continue;
             };
             let repaired = edited(&case.text, &edits);
-            let left =
-                Document::parse("library.yaml", &repaired).map(|it| compare(&it, &code, Help::default()));
+            let left = Document::parse("library.yaml", &repaired).map(|it| compare(&it, &code));
             match left {
                 Ok(left)
                     if matches!(repair, Repair::Rename { .. })

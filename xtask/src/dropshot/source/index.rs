@@ -18,8 +18,6 @@ pub(super) struct Endpoint {
 
 /// A struct or an enum.
 pub(super) struct WireType {
-    /// The name in Rust.
-    pub(super) name: String,
     /// The name that serde gives to it.
     wire: String,
     /// Whether it is public, as schemas are.
@@ -129,7 +127,6 @@ impl Index {
         members: Vec<(String, Location)>,
     ) {
         self.types.push(WireType {
-            name: name.to_string(),
             wire: wire(attributes, name),
             public: matches!(visibility, Visibility::Public(_)),
             place: place(file, name, name),

@@ -15,7 +15,7 @@ use std::path::Path;
 use checks::report;
 use document::finding::{Finding, Location, Subject};
 
-use index::{Index, WireType};
+use index::Index;
 
 /// The sources of the service.
 pub struct Sources {
@@ -67,22 +67,6 @@ impl Sources {
     /// Returns the Rust code of an object of the document. `None` if it has no code of its own.
     pub fn place(&self, subject: &Subject) -> Option<Location> {
         locate::place(&self.index, subject).cloned()
-    }
-
-    /// Returns the name in Rust of the public type of `src/schemas` with this name in `components/schemas`.
-    pub fn schema(&self, name: &str) -> Option<&str> {
-        let is_schema = |known: &&WireType| known.public && known.place.file.starts_with("src/schemas/");
-        self.index.schema(name).filter(is_schema).map(|known| &*known.name)
-    }
-
-    /// Whether an operation has this method, in lower case, and this path.
-    pub fn has_operation(&self, method: &str, path: &str) -> bool {
-        self.index.endpoints.iter().any(|known| known.method == method && known.path == path)
-    }
-
-    /// Returns the Rust names of all types used in requests and responses.
-    pub fn type_names(&self) -> impl Iterator<Item = &str> {
-        self.index.types.iter().map(|known| known.name.as_str())
     }
 
     /// Sets the location in the code of each finding.
