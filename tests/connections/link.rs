@@ -4,6 +4,7 @@ use std::future::Future;
 use std::process::Command;
 use std::thread;
 
+use kit::Need;
 use nix::sched::{CloneFlags, unshare};
 use tokio::runtime::Builder;
 
@@ -11,17 +12,17 @@ use tokio::runtime::Builder;
 const RATE: &str = "200kbit";
 const QUEUE: &str = "5s";
 
-/// Runs a test whose processes and sockets use a link of 200 kbit/s. Prints why, if that is impossible here.
+/// Runs a test whose processes and sockets use a link of 200 kbit/s. Skips it, if that is impossible here.
 pub fn on_slow_link<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send + 'static) {
-    let run = move || match slow_down() {
+    let run = move || {
+        slow_down()?;
         // The processes that this thread starts are in its namespace.
-        Ok(()) => Builder::new_current_thread().enable_all().build().unwrap().block_on(test()),
-        Err(reason) => {
-            assert!(std::env::var_os("STORE_TESTS_REQUIRE_TOOLS").is_none(), "no slow link: {reason}");
-            println!("skipped, no slow link: {reason}");
-        }
+        Builder::new_current_thread().enable_all().build().unwrap().block_on(test());
+        Ok::<(), String>(())
     };
-    thread::spawn(run).join().expect("the test passes");
+    if let Err(reason) = thread::spawn(run).join().expect("the test passes") {
+        kit::skip(Need::Tool, &format!("no slow link: {reason}"));
+    }
 }
 
 /// Moves this thread to a new network namespace.

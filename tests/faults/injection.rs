@@ -1,10 +1,10 @@
 //! Injects faults with system programs, and skips tests where a program is not installed.
 
 use std::env;
-use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use kit::Need;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -13,16 +13,9 @@ use tokio::time::timeout;
 use crate::program::TIMEOUT;
 use crate::row::row;
 
-/// Whether `STORE_TESTS_REQUIRE_TOOLS=1`: no test may be skipped.
-pub fn required() -> bool {
-    env::var_os("STORE_TESTS_REQUIRE_TOOLS").is_some_and(|value| value == "1")
-}
-
 /// Reports that a fault was skipped, and why. Panics if no test may be skipped.
 pub fn skip(order: u8, fault: &str, why: &str) {
-    assert!(!required(), "{fault}: {why}");
-    // The test harness captures `eprintln!` of a test that passes.
-    let _ = writeln!(stderr(), "SKIPPED: {fault}: {why}");
+    kit::skip(Need::Tool, why);
     row(order, fault, "skipped", why);
 }
 

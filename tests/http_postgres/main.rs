@@ -1,6 +1,5 @@
 //! The tests of `../http`, compiled again to run on PostgreSQL instead of SQLite; `database.rs` there checks the name of
-//! the binary. Where PostgreSQL is not installed, the binary says so and exits with 0, unless
-//! `STORE_TESTS_REQUIRE_POSTGRES=1`.
+//! the binary and what to do without PostgreSQL.
 
 #[path = "../http/main.rs"]
 mod http;

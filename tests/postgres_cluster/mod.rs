@@ -4,8 +4,7 @@
 //! root, the server runs as `postgres` or `nobody`, because PostgreSQL refuses to run as root. A guard process reads
 //! from a pipe of the test process. When that process ends in any way, the guard stops the server and removes the files.
 //!
-//! Without the server programs, tests of PostgreSQL are skipped with a message, unless
-//! `STORE_TESTS_REQUIRE_POSTGRES=1`.
+//! Without the server programs, tests of PostgreSQL are skipped with a message ([`kit::skip`]).
 
 #![allow(dead_code)] // No test binary uses all of it.
 
@@ -20,6 +19,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use kit::Need;
 use tokio_postgres::{Client, NoTls};
 
 pub(crate) mod network;
@@ -27,11 +27,14 @@ pub(crate) mod network;
 /// The number of the next database.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// Returns the server that the tests of this process share, and starts it on the first call. Returns `None` after a
-/// message if the server programs are not installed.
+/// The settings of a server that is fast but not durable.
+const FAST: &str = "-c fsync=off -c shared_buffers=32MB";
+
+/// Returns the server that the tests of this process share, and starts it on the first call. If the server programs are
+/// not installed, skips this test and returns `None`.
 pub(crate) fn shared() -> Option<&'static Cluster> {
-    static SHARED: LazyLock<Option<Cluster>> = LazyLock::new(Cluster::start);
-    SHARED.as_ref()
+    static SHARED: LazyLock<Result<Cluster, String>> = LazyLock::new(|| Cluster::with(FAST));
+    SHARED.as_ref().map_err(|missing| kit::skip(Need::Postgres, missing)).ok()
 }
 
 /// A running server.
@@ -46,13 +49,16 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Starts a separate server with settings that are fast but not durable. Returns `None` like [`shared`].
+    /// Starts a separate server that is fast but not durable. Returns `None` like [`shared`].
     pub(crate) fn start() -> Option<Self> {
-        Self::with("-c fsync=off -c shared_buffers=32MB")
+        Self::with(FAST).map_err(|missing| kit::skip(Need::Postgres, &missing)).ok()
     }
 
     /// Starts a separate server with these settings.
-    pub(crate) fn with(settings: &'static str) -> Option<Self> {
+    ///
+    /// # Errors
+    /// The reason, if the server programs are not installed.
+    pub(crate) fn with(settings: &'static str) -> Result<Self, String> {
         let programs = programs(&[])?;
         let cluster = Self::prepare(programs, settings);
         cluster.run(
@@ -65,7 +71,7 @@ impl Cluster {
              host all,replication all 127.0.0.1/32 trust\n";
         fs::write(cluster.home.join("data/pg_hba.conf"), access).unwrap();
         cluster.start_server();
-        Some(cluster)
+        Ok(cluster)
     }
 
     /// Restarts this server and starts a standby of it. Replication is synchronous if `synchronous_standby_names`
@@ -290,13 +296,16 @@ pub(crate) fn free_port() -> u16 {
 }
 
 /// Returns the directory of the server programs, which also has these others.
-pub(crate) fn programs(others: &[&str]) -> Option<PathBuf> {
+///
+/// # Errors
+/// The reason, if they are not installed.
+pub(crate) fn programs(others: &[&str]) -> Result<PathBuf, String> {
     let all = [&["initdb", "postgres", "pg_ctl"], others].concat();
     let is_complete = |place: &PathBuf| all.iter().all(|program| place.join(program).is_file());
     if let Some(chosen) = std::env::var_os("STORE_TESTS_POSTGRES") {
         let chosen = PathBuf::from(chosen);
         assert!(is_complete(&chosen), "STORE_TESTS_POSTGRES={}: expected {all:?} there", chosen.display());
-        return Some(chosen.canonicalize().unwrap());
+        return Ok(chosen.canonicalize().unwrap());
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
@@ -304,17 +313,10 @@ pub(crate) fn programs(others: &[&str]) -> Option<PathBuf> {
         .unwrap_or_default();
     places.sort_by_key(|place| version(place));
     places.reverse();
-    let found = std::env::split_paths(&path).chain(places).find(is_complete);
-    if found.is_none() {
-        let missing = format!("the PostgreSQL server programs ({}) are not installed", all.join(", "));
-        assert!(
-            std::env::var_os("STORE_TESTS_REQUIRE_POSTGRES").is_none_or(|value| value != "1"),
-            "{missing}"
-        );
-        // The test harness hides `eprintln!` of a test that passes.
-        let _ = writeln!(std::io::stderr(), "SKIPPED: all tests of PostgreSQL, because {missing}");
-    }
-    found
+    std::env::split_paths(&path)
+        .chain(places)
+        .find(is_complete)
+        .ok_or_else(|| format!("PostgreSQL is not installed ({})", all.join(", ")))
 }
 
 fn version(place: &Path) -> u32 {

@@ -1,9 +1,8 @@
 //! The files in `src/server/deploy`: the units of systemd, checked by systemd, and the stages of the container.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::{env, fs, io};
+use std::{env, fs};
 
 use tempfile::TempDir;
 
@@ -17,27 +16,12 @@ fn deploy(name: &str) -> String {
     fs::read_to_string(path).expect(name)
 }
 
-fn is_set(variable: &str) -> bool {
-    env::var_os(variable).is_some_and(|value| value == "1")
-}
-
 fn run(command: &mut Command) -> Output {
     command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
-/// Whether a program of a package of Debian is installed. A missing one is an error if no test may be skipped.
-pub(crate) fn is_installed(program: &str, package: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok();
-    if !found {
-        assert!(!is_set("STORE_TESTS_REQUIRE_TOOLS"), "{program} is not installed (Debian: {package})");
-        // The test harness captures `eprintln!` of a test that passes.
-        let _ = writeln!(io::stderr(), "SKIPPED: {program} is not installed");
-    }
-    found
-}
-
 fn has_systemd() -> bool {
-    is_installed("systemd-analyze", "systemd")
+    kit::is_installed("systemd-analyze", "systemd")
 }
 
 /// The units in a temporary directory, with the program of this build.

@@ -158,8 +158,7 @@ async fn a_hostile_schema_is_not_restored() {
 /// Kills the program at the first, the sixth, ... write until it is not killed any more.
 #[tokio::test]
 async fn a_killed_restore_leaves_the_database_or_the_backup() {
-    if std::process::Command::new("strace").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: strace is not installed");
+    if !kit::is_installed("strace", "strace") {
         return;
     }
     let directory = WorkDir::new();

@@ -7,8 +7,6 @@ use std::process::Command;
 
 use regress::Regex;
 
-use crate::deployment::is_installed;
-
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -54,7 +52,7 @@ fn each_alert_is_tested_and_in_the_runbook() {
 
 #[test]
 fn promtool_accepts_the_alerts_and_their_tests() {
-    if !is_installed("promtool", "prometheus") {
+    if !kit::is_installed("promtool", "prometheus") {
         return;
     }
     let directory = tempfile::tempdir().unwrap();

@@ -79,8 +79,7 @@ async fn the_next_backup_removes_what_a_killed_one_has_left() {
 
 #[tokio::test]
 async fn a_backup_needs_no_hard_links_and_replaces_no_file() {
-    if std::process::Command::new("strace").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: strace is not installed");
+    if !kit::is_installed("strace", "strace") {
         return;
     }
     let directory = WorkDir::new();

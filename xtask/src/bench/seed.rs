@@ -42,8 +42,13 @@ impl Postgres {
     pub(super) fn start() -> Result<Option<Self>, String> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("cannot start the tokio runtime: {error}"))?;
-        let cluster = Cluster::with("-c shared_buffers=1GB -c max_wal_size=4GB");
-        Ok(cluster.map(|cluster| Self { cluster, runtime }))
+        match Cluster::with("-c shared_buffers=1GB -c max_wal_size=4GB") {
+            Ok(cluster) => Ok(Some(Self { cluster, runtime })),
+            Err(missing) => {
+                eprintln!("bench: nothing is measured on PostgreSQL: {missing}");
+                Ok(None)
+            }
+        }
     }
 
     /// Creates an empty database. Returns its URL.

@@ -32,7 +32,7 @@ impl Programs {
     pub(super) fn install(home: &Home, service: &Path, target: &Path) -> Result<Self, String> {
         // Patroni runs these too.
         let others = ["pg_basebackup", "pg_controldata", "pg_isready", "pg_rewind"];
-        let postgres = programs(&others).ok_or("PostgreSQL is not installed")?;
+        let postgres = programs(&others)?;
         let directory = target.join("cluster");
         std::fs::create_dir_all(&directory).map_err(in_file(&directory))?;
         let requirements = directory.join("requirements.txt");
