@@ -197,18 +197,16 @@ impl Config {
         let Self { connections, postgres, .. } = self;
         let is_limit = |limit| (Duration::from_millis(100)..=Duration::from_secs(3_600)).contains(&limit);
         let is_whole = |period: Duration| period.as_secs() > 0 && period.subsec_nanos() == 0;
-        let without_key = connections.memory_without_key_mib;
-        let limit = "a duration from 100ms to 1h";
+        let (to_100, limit) = ("a number from 1 to 100", "a duration from 100ms to 1h");
         let checks = [
             ("database", DatabaseKind::of(&self.database).is_some(), URL),
             ("request_timeout", !self.request_timeout.is_zero(), LONGER_THAN_ZERO),
             ("write_queue", (1..=1_000_000).contains(&self.write_queue), "a number from 1 to 1000000"),
             ("connections.max", connections.max != Some(0), "a number from 1"),
-            ("connections.memory_without_key_mib", without_key >= 8, "a number of MiB from 8"),
             (
-                "connections.memory_mib",
-                connections.memory_mib >= without_key,
-                "at least memory_without_key_mib",
+                "connections.max_requests",
+                (1..=1_000_000).contains(&connections.max_requests),
+                "a number from 1 to 1000000",
             ),
             ("postgres.readers", (1..=100).contains(&postgres.readers), "a number from 1 to 100"),
             ("postgres.connect_timeout", is_limit(postgres.connect_timeout), limit),

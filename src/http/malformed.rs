@@ -18,6 +18,14 @@ pub fn malformed<B>(request: &Request<B>) -> Result<(), ApiError> {
             "the target must be a path, or an http or https URL without user information".into(),
         ));
     }
+    let hosts: Vec<_> = request.headers().get_all(HOST).iter().collect();
+    let authority = request.uri().authority();
+    // RFC 9113, section 8.3.1. Over HTTP/1.1, a target with a host overrides `Host` (RFC 9112, section 3.2.2).
+    if request.version() == Version::HTTP_2
+        && (hosts.len() > 1 || hosts.first().zip(authority).is_some_and(|(host, it)| it.as_str() != **host))
+    {
+        return Err(ApiError::InvalidParameter("Host and :authority must be the same host".into()));
+    }
     // RFC 9112, section 3.2.
     if request.version() == Version::HTTP_11 && host(request.headers()).is_none() {
         return Err(ApiError::InvalidParameter(

@@ -60,13 +60,6 @@ struct Deprecated {
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// A response to a request.
-pub(crate) struct Responded {
-    pub(crate) response: Response<Body>,
-    /// Whether the request had a valid API key.
-    pub(crate) has_key: bool,
-}
-
 /// The operations cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum RouterError {
@@ -131,7 +124,7 @@ impl Router {
     }
 
     /// Returns the response to a request, and logs it.
-    pub(crate) async fn respond(&self, request: Request<Body>, peer: IpAddr) -> Responded {
+    pub(crate) async fn respond(&self, request: Request<Body>, peer: IpAddr) -> Response<Body> {
         let (head, body) = request.into_parts();
         let logged = LoggedResponse::new(Arc::new(Request::from_parts(head, ())), peer);
         let mut exchange = Exchange { router: self, start: Instant::now(), operation: None, logged };
@@ -158,7 +151,7 @@ impl Router {
         let mut buffer = Uuid::encode_buffer();
         let request_id = HeaderValue::from_str(logged.request_id.hyphenated().encode_lower(&mut buffer));
         response.headers_mut().extend(request_id.map(|id| (X_REQUEST_ID, id)));
-        Responded { response, has_key: logged.key.is_some() }
+        response
     }
 
     /// Returns the response of the operation or the published file, or an error.

@@ -1,397 +1,224 @@
-//! One connection: what its client has done, when its time is up, and how it ends.
+//! Serves one connection with hyper: TLS handshake, HTTP/1.1 or HTTP/2, requests, end.
 
-#[cfg(test)]
-mod model;
-mod open_request;
-mod shared;
-mod state;
+use std::error::Error as _;
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::Arc;
 
-use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use dropshot::Body;
+use http::header::{CONNECTION, HeaderValue};
+use http::{Request, Response};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::graceful::GracefulConnection;
+use rustls::ServerConfig;
+use slog::Logger;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::io::InspectWriter;
+use tokio_util::sync::CancellationToken;
 
-use tokio::sync::futures::OwnedNotified;
-use tokio::sync::{Notify, Semaphore};
-use tokio::task::yield_now;
+use super::activity::{Activity, Verdict, Watch};
+use super::limits::ConnectionLimits;
+use super::request_body::RequestBody;
+use super::response_body::unsent;
+use crate::http::router::Router;
+use crate::telemetry::connections::{ConnectionMetrics, Timeout};
 
-pub(super) use open_request::{Charge, OpenRequest};
-pub(super) use shared::Shared;
-pub(super) use state::{Ending, Phase};
-use state::{FIRST_READS, State};
+/// The maximum size of a request's head over HTTP/1.1, and of the buffer for each direction.
+const MAX_HEAD_BYTES: usize = 32 * 1024;
+/// The maximum size of the headers of a request over HTTP/2 (RFC 9113, section 6.5.2).
+const MAX_HEADER_LIST_BYTES: u32 = 16 * 1024;
+/// The maximum number of requests at the same time on a connection over HTTP/2.
+const MAX_STREAMS: u32 = 32;
+/// The maximum size of request bodies that wait to be read, of a request and of a connection over HTTP/2.
+const WINDOW: u32 = 64 * 1024;
+/// What rustls may buffer for a client, in each direction.
+const MAX_TLS_BYTES: usize = 32 * 1024;
 
-use super::first_request::Protocol;
-use super::memory;
-use super::sending::Time;
-use super::socket::Taken;
-use crate::telemetry::connections::Timeout;
-
-/// An open connection.
-pub(super) struct Connection {
-    shared: Arc<Shared>,
-    /// Whether the client has sent a valid API key. Changes while `state` is locked.
-    has_key: AtomicBool,
-    state: Mutex<State>,
-    /// Notified when a waiting request may find [room](State::has_room).
-    room: Notify,
-    /// Notified when the connection is to end or has exceeded a time limit.
-    ended: Notify,
+/// Responds to the requests of a listener.
+pub(super) trait Respond: Send + Sync + 'static {
+    /// Returns the response to a request from `peer`.
+    fn respond(&self, request: Request<Body>, peer: IpAddr) -> impl Future<Output = Response<Body>> + Send;
 }
 
-impl Connection {
-    pub(super) fn new(shared: Arc<Shared>, phase: Phase) -> Self {
-        let now = shared.now();
-        let state = State {
-            phase,
-            protocol: None,
-            requests: 0,
-            running: 0,
-            responses: 0,
-            reads: 0,
-            read_limit: FIRST_READS,
-            most_requests: 0,
-            active_at: now,
-            head_since: None,
-            blocked: false,
-            sending: None,
-            memory: 0,
-            ending: None,
-        };
-        let connection = Self {
-            shared,
-            has_key: AtomicBool::new(false),
-            state: Mutex::new(state),
-            room: Notify::new(),
-            ended: Notify::new(),
-        };
-        let tls = if phase == Phase::Handshake { memory::TLS } else { 0 };
-        connection.charge(&mut connection.state(), memory::ACCEPTED + tls);
-        connection
+impl Respond for Router {
+    async fn respond(&self, request: Request<Body>, peer: IpAddr) -> Response<Body> {
+        Self::respond(self, request, peer).await
     }
+}
 
-    /// Adds to what the connection holds.
-    fn charge(&self, state: &mut State, bytes: usize) {
-        state.memory += bytes;
-        self.shared.memory.add(self.has_key(), bytes);
-    }
+/// What serves the connections of a listener.
+pub(super) struct Serving<R> {
+    responder: R,
+    limits: ConnectionLimits,
+    pub(super) metrics: ConnectionMetrics,
+    pub(super) log: Logger,
+    /// The certificate of new connections; `None` without TLS.
+    pub(super) tls: Option<watch::Sender<Arc<ServerConfig>>>,
+    /// A permit for each request.
+    requests: Arc<Semaphore>,
+    http1: http1::Builder,
+    http2: http2::Builder<TokioExecutor>,
+    /// Cancelled when clients are to be told that the service stops.
+    pub(super) stopping: CancellationToken,
+    /// Cancelled when connections are to end.
+    pub(super) closing: CancellationToken,
+}
 
-    /// Subtracts from what the connection holds.
-    fn release(&self, state: &mut State, bytes: usize) {
-        state.memory -= bytes;
-        self.shared.memory.subtract(self.has_key(), bytes);
-    }
-
-    /// Records that the client has sent a valid API key.
-    pub(super) fn set_has_key(&self) {
-        if self.has_key() {
-            return;
-        }
-        let state = self.state();
-        if !self.has_key.swap(true, Relaxed) {
-            self.shared.memory.subtract(false, state.memory);
-            self.shared.memory.add(true, state.memory);
-            self.room.notify_one();
+impl<R: Respond> Serving<R> {
+    pub(super) fn new(
+        responder: R,
+        limits: ConnectionLimits,
+        metrics: ConnectionMetrics,
+        tls: Option<ServerConfig>,
+        log: &Logger,
+    ) -> Self {
+        let mut http1 = http1::Builder::new();
+        // `Watch` has the time limit.
+        http1.header_read_timeout(None).half_close(true);
+        http1.max_header_size(MAX_HEAD_BYTES).max_buf_size(MAX_HEAD_BYTES);
+        let mut http2 = http2::Builder::new(TokioExecutor::new());
+        http2.max_header_list_size(MAX_HEADER_LIST_BYTES).max_concurrent_streams(MAX_STREAMS);
+        http2.initial_stream_window_size(WINDOW).initial_connection_window_size(WINDOW);
+        Self {
+            responder,
+            limits,
+            metrics,
+            log: log.clone(),
+            tls: tls.map(|config| watch::Sender::new(Arc::new(config))),
+            requests: Arc::new(Semaphore::new(limits.max_requests)),
+            http1,
+            http2,
+            stopping: CancellationToken::new(),
+            closing: CancellationToken::new(),
         }
     }
 
-    /// Whether the client has sent a valid API key.
-    pub(super) fn has_key(&self) -> bool {
-        self.has_key.load(Relaxed)
+    /// Returns the maximum number of connections.
+    pub(super) fn max(&self) -> usize {
+        self.limits.max.unwrap_or(ConnectionLimits::DEFAULT_MAX)
     }
 
-    pub(super) fn turns(&self) -> Arc<Semaphore> {
-        self.shared.turns.0.clone()
-    }
-
-    /// Returns what the connection has to wait for before it takes more memory.
-    pub(super) fn wait_for_memory(&self) -> Option<Pin<Box<OwnedNotified>>> {
-        self.shared.memory.wait(self.has_key())
-    }
-
-    /// Returns the time, in steps of a few hundred milliseconds.
-    pub(super) fn now(&self) -> Time {
-        self.shared.now()
-    }
-
-    /// Closes the connection, because its client sends too many frames without a request.
-    pub(super) fn exceed_frames(&self) {
-        if self.abort() {
-            self.shared.metrics.closed_because_of("frames");
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Records that the TLS handshake is complete.
-    pub(super) fn handshake_complete(&self) {
-        let mut state = self.state();
-        (state.phase, state.active_at) = (Phase::New, self.shared.now());
-    }
-
-    /// Records the version of HTTP that the client uses.
-    pub(super) fn set_protocol(&self, protocol: Protocol) {
-        let mut state = self.state();
-        state.protocol = Some(protocol);
-        self.charge(&mut state, memory::buffers(protocol));
-    }
-
-    /// Records that bytes arrived.
-    pub(super) fn received(&self) {
-        let mut state = self.state();
-        // On HTTP/2, they may belong to the connection: a PING, for example.
-        let awaits_head = state.phase == Phase::Established && state.protocol == Some(Protocol::Http1);
-        if awaits_head && state.requests == 0 && state.head_since.is_none() {
-            state.head_since = Some(self.shared.now());
-        }
-    }
-
-    /// Records whether the kernel has no room for what is to be sent.
-    pub(super) fn set_blocked(&self, blocked: bool) {
-        let now = self.shared.now();
-        let mut state = self.state();
-        state.blocked = blocked;
-        state.begin_sending(now);
-        if !blocked {
-            state.has_taken(now);
-        }
-    }
-
-    /// Charges a request, which has this size, until the returned value is dropped.
-    pub(super) fn open_request(self: &Arc<Self>, bytes: usize) -> OpenRequest {
-        let mut state = self.state();
-        state.phase = Phase::Established;
-        state.requests += 1;
-        state.active_at = self.shared.now();
-        state.head_since = None;
-        if state.requests > state.most_requests {
-            state.most_requests = state.requests;
-            self.charge(&mut state, memory::STREAM);
-        }
-        drop(state);
-        OpenRequest { charge: self.hold(bytes), reads: false, runs: false, has_response: false }
-    }
-
-    /// Charges bytes until the returned value is dropped.
-    pub(super) fn hold(self: &Arc<Self>, bytes: usize) -> Charge {
-        self.charge(&mut self.state(), bytes);
-        Charge { connection: self.clone(), bytes }
-    }
-
-    /// Returns what the connection holds, and how it may be closed. `None` if it is ending.
-    pub(super) fn holding(&self) -> Option<Holding> {
-        let state = self.state();
-        let since = state.sending.as_ref().map_or(state.active_at, |sending| sending.taken_at);
-        state.ending.is_none().then_some(Holding {
-            memory: state.memory,
-            has_key: self.has_key(),
-            unused: self.shared.now().saturating_sub(since),
-            is_idle: state.requests == 0 && state.sending.is_none(),
-        })
-    }
-
-    /// Returns the time limit that the connection exceeds.
-    fn overdue(&self) -> Option<Timeout> {
-        self.state().overdue(self.shared.now(), &self.shared.limits())
-    }
-
-    /// Notes what the client has taken. Wakes the task of the connection if a time limit is exceeded. [`Self::ending`]
-    /// decides.
-    pub(super) fn look(&self, taken: impl FnOnce() -> Taken) {
-        let (now, limits) = (self.shared.now(), self.shared.limits());
-        let mut state = self.state();
-        let waits_here = state.waits_for_client();
-        if let Some(sending) = &mut state.sending {
-            // After the kernel accepted the last response, the client may still have to take it.
-            let taken = taken();
-            if waits_here || taken.more {
-                sending.look(now, taken.bytes);
-            } else {
-                state.sending = None;
-                state.active_at = now;
+    /// Serves a connection until it ends. HTTP/2 needs TLS, which negotiates it (ALPN, RFC 9113, section 3.2).
+    pub(super) async fn serve(self: Arc<Self>, stream: TcpStream, peer: IpAddr) {
+        let activity = Arc::<Activity>::default();
+        let counted = activity.clone();
+        let stream = InspectWriter::new(stream, move |bytes: &[u8]| counted.wrote(bytes));
+        let Some(tls) = &self.tls else { return self.http(stream, false, peer, activity).await };
+        let acceptor = TlsAcceptor::from(tls.borrow().clone());
+        // In a box, as below: the memory of most connections is that of idle ones.
+        match Box::pin(timeout(self.limits.handshake_timeout, acceptor.accept(stream))).await {
+            Ok(Ok(mut stream)) => {
+                let tls = stream.get_mut().1;
+                tls.set_buffer_limit(Some(MAX_TLS_BYTES));
+                let is_http2 = tls.alpn_protocol() == Some(b"h2");
+                self.http(stream, is_http2, peer, activity).await;
             }
-        }
-        let is_overdue = state.overdue(now, &limits).is_some();
-        drop(state);
-        if is_overdue {
-            self.ended.notify_waiters();
+            Ok(Err(error)) => self.metrics.handshake_failed(&self.log, peer, &error),
+            Err(_) => self.metrics.timed_out(Some(Timeout::Handshake)),
         }
     }
 
-    /// Ends the connection: over HTTP/2 the client is told first (GOAWAY, RFC 9113, section 6.8), and its
-    /// requests in progress finish. A client that does not answer the PING after GOAWAY is not waited for.
+    async fn http(
+        self: &Arc<Self>,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        is_http2: bool,
+        peer: IpAddr,
+        activity: Arc<Activity>,
+    ) {
+        let io = TokioIo::new(stream);
+        let watch = Watch::new(activity.clone(), self.limits, is_http2, Instant::now());
+        let service = service_fn(|request| self.respond(request, is_http2, peer, activity.clone()));
+        let result = match is_http2 {
+            true => self.run(self.http2.serve_connection(io, service), watch).await,
+            false => self.run(self.http1.serve_connection(io, service), watch).await,
+        };
+        if let Err(error) = result
+            && is_refusal(&error)
+        {
+            self.metrics.malformed(&self.log, peer, &error);
+        }
+    }
+
+    /// Returns the response to a request.
     ///
-    /// Returns whether this is news.
-    pub(super) fn finish(&self) -> bool {
-        self.end(Ending::Finish)
-    }
-
-    /// Whether [`Self::finish`] or [`Self::abort`] was called.
-    fn is_ending(&self) -> bool {
-        self.state().ending.is_some()
-    }
-
-    /// Whether the client uses HTTP/2, which can announce the end of a connection.
-    pub(super) fn is_http2(&self) -> bool {
-        self.state().protocol == Some(Protocol::Http2)
-    }
-
-    /// Ends the connection at once. Returns whether this is news.
-    pub(super) fn abort(&self) -> bool {
-        self.end(Ending::Abort)
-    }
-
-    fn end(&self, ending: Ending) -> bool {
-        let mut state = self.state();
-        let is_news = state.ending.is_none();
-        if is_news {
-            state.active_at = self.shared.now();
+    /// # Errors
+    /// Over HTTP/2, when there are too many requests: the stream is reset, and its client may send the request again (RFC
+    /// 9113, section 8.7).
+    fn respond(
+        self: &Arc<Self>,
+        request: Request<Incoming>,
+        is_http2: bool,
+        peer: IpAddr,
+        activity: Arc<Activity>,
+    ) -> impl Future<Output = Result<Response<Full<Bytes>>, h2::Error>> + Send + use<R> {
+        let serving = self.clone();
+        let running = activity.request();
+        let permit = serving.requests.clone().try_acquire_owned();
+        // The head is freed before hyper reads the next request.
+        let request = (permit.is_ok() || !is_http2).then_some(request);
+        async move {
+            let request = request.ok_or(h2::Reason::REFUSED_STREAM)?;
+            let permit = match permit {
+                Ok(permit) => Some(permit),
+                // A connection over HTTP/1.1 has one request, so waiting holds no more than the connection does.
+                Err(_) => serving.requests.clone().acquire_owned().await.ok(),
+            };
+            let (request, is_last) = RequestBody::wrap(request);
+            // In a box, so that a connection without a request does not have the memory of one.
+            let mut response = Box::pin(serving.responder.respond(request, peer)).await;
+            let ends = serving.stopping.is_cancelled() || activity.ends() || is_last();
+            if ends && !is_http2 {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            drop(running);
+            Ok(unsent(response, permit, &activity).await)
         }
-        if state.ending != Some(Ending::Abort) {
-            state.ending = Some(ending);
-        }
-        drop(state);
-        self.ended.notify_waiters();
-        is_news
     }
 
-    /// Waits until the connection is to end in another way than `known`, because of a call or of a time limit.
-    ///
-    /// The caller polls the work of the connection first. A busy server may have responses to send and bytes to receive
-    /// that are older than the limit, and the client is closed only if it is late after these were handled.
-    pub(super) async fn ending(&self, known: Option<Ending>) -> Ending {
+    /// Runs hyper's part of a connection until it ends or exceeds a limit.
+    async fn run<C>(&self, http: C, mut watch: Watch) -> hyper::Result<()>
+    where
+        C: GracefulConnection<Error = hyper::Error>,
+    {
+        let mut http = pin!(http);
+        let mut period = interval(watch.period());
+        period.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let ended = self.ended.notified();
-            if self.overdue().is_some() {
-                yield_now().await;
-                if let Some(timeout) = self.overdue() {
-                    self.exceed(timeout);
-                }
+            // First what is ready: a client is not late because the service is.
+            tokio::select! {
+                biased;
+                result = &mut http => return result,
+                () = self.closing.cancelled(), if !watch.activity.ends() => watch.tell(Instant::now()),
+                _ = period.tick() => match watch.look(Instant::now()) {
+                    Verdict::Keep => continue,
+                    Verdict::Tell(limit) => {
+                        watch.tell(Instant::now());
+                        self.metrics.timed_out(limit);
+                    }
+                    Verdict::Close(limit) => {
+                        self.metrics.timed_out(limit);
+                        return Ok(());
+                    }
+                },
             }
-            match self.state().ending {
-                Some(ending) if Some(ending) != known => return ending,
-                _ => {}
+            // Over HTTP/1.1, this would close an idle connection at once, whose next request may be on its way.
+            if watch.is_http2 {
+                http.as_mut().graceful_shutdown();
             }
-            ended.await;
-        }
-    }
-
-    /// Ends the connection because it exceeded a time limit.
-    fn exceed(&self, timeout: Timeout) {
-        let can_finish = timeout == Timeout::Idle && self.is_http2() && !self.is_ending();
-        if self.end(if can_finish { Ending::Finish } else { Ending::Abort }) {
-            self.shared.metrics.timed_out(timeout);
         }
     }
 }
 
-impl Drop for Connection {
-    fn drop(&mut self) {
-        let mut state = self.state();
-        let memory = state.memory;
-        self.release(&mut state, memory);
-    }
-}
-
-/// What a connection holds.
-pub(super) struct Holding {
-    /// In bytes of memory.
-    pub(super) memory: usize,
-    /// Whether its client has sent a valid API key.
-    pub(super) has_key: bool,
-    /// How long its client has sent no request and taken no byte.
-    pub(super) unused: Time,
-    /// Whether it has no request and nothing to send.
-    pub(super) is_idle: bool,
-}
-
-#[cfg(test)]
-mod tests {
-    use tokio::task::{JoinHandle, yield_now};
-
-    use super::state::{MAX_READS, MAX_RUNNING_WITHOUT_KEY};
-    use super::*;
-
-    /// Takes the requests that have started.
-    async fn started(requests: &mut Vec<JoinHandle<OpenRequest>>) -> Vec<OpenRequest> {
-        // The runtime has one thread and runs tasks in turn, so each waiting request has been woken after this.
-        for _ in 0..2 * requests.len() {
-            yield_now().await;
-        }
-        let mut started = Vec::new();
-        for request in requests.extract_if(.., |request| request.is_finished()) {
-            started.push(request.await.expect("it has started"));
-        }
-        started
-    }
-
-    /// Returns how a connection with an unread response ends after the time limit. The client reads it if `reads`, in a
-    /// task that has not run yet, as when the server is late.
-    async fn ending_after_the_limit(reads: bool) -> Option<Ending> {
-        let connection = Arc::new(Connection::new(Arc::default(), Phase::Established));
-        let mut request = connection.open_request(0);
-        request.respond(1);
-        connection.shared.now.store(31_000, Relaxed);
-        let ready = Arc::new(Notify::new());
-        let reader = ready.clone();
-        tokio::spawn(async move {
-            if reads {
-                reader.notify_one();
-            }
-        });
-        let work = async {
-            ready.notified().await;
-            drop(request);
-            yield_now().await;
-        };
-        tokio::select! {
-            biased;
-            () = work => None,
-            ending = connection.ending(None) => Some(ending),
-        }
-    }
-
-    #[tokio::test]
-    async fn what_is_ready_comes_before_a_time_limit() {
-        assert_eq!(ending_after_the_limit(true).await, None);
-        assert_eq!(ending_after_the_limit(false).await, Some(Ending::Abort));
-    }
-
-    #[tokio::test]
-    async fn requests_start_as_the_client_takes_responses() {
-        let connection = Arc::new(Connection::new(Arc::default(), Phase::New));
-        connection.set_has_key();
-        let begin = |connection: Arc<Connection>| async move {
-            let mut request = connection.open_request(0);
-            request.begin(true).await;
-            request
-        };
-        let mut requests: Vec<_> = (0..20).map(|_| tokio::spawn(begin(connection.clone()))).collect();
-        let mut unread = Vec::new();
-        for count in [FIRST_READS, MAX_READS, MAX_READS] {
-            unread.clear();
-            unread = started(&mut requests).await;
-            assert_eq!(unread.len(), count, "one event makes room for several");
-            unread.iter_mut().for_each(|request| request.respond(1));
-            assert_eq!(started(&mut requests).await.len(), 0, "their responses are unread");
-        }
-    }
-
-    #[tokio::test]
-    async fn few_requests_run_before_a_valid_key() {
-        let connection = Arc::new(Connection::new(Arc::default(), Phase::New));
-        let begin = |connection: Arc<Connection>| async move {
-            let mut request = connection.open_request(0);
-            request.begin(false).await;
-            request
-        };
-        let mut requests: Vec<_> = (0..20).map(|_| tokio::spawn(begin(connection.clone()))).collect();
-        let mut first = started(&mut requests).await;
-        assert_eq!(first.len(), MAX_RUNNING_WITHOUT_KEY);
-        first[0].respond(1);
-        assert_eq!(started(&mut requests).await.len(), 1, "one has its response");
-        connection.set_has_key();
-        drop(first);
-        assert_eq!(started(&mut requests).await.len(), 11);
-    }
+/// Whether hyper refused what the client sent.
+fn is_refusal(error: &hyper::Error) -> bool {
+    let http2 = error.source().and_then(|source| source.downcast_ref::<h2::Error>());
+    error.is_parse() || http2.is_some_and(|error| error.is_library() && !error.is_io())
 }

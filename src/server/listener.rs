@@ -1,28 +1,29 @@
-//! The public listener: binds its address, and accepts connections until it is closed.
+//! A listener: binds its address, and accepts connections until it is closed.
+//!
+//! With the maximum number of connections open, the next ones wait in the kernel's queue: a client that is served later is
+//! better off than one that is closed, and nobody who is connected loses their place.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::net::listen;
-use slog::{Logger, warn};
-use socket2::{SockFilter, SockRef, TcpKeepalive};
-use tokio::net::TcpListener;
-use tokio::time::{Instant, sleep, timeout};
-use tokio_util::sync::CancellationToken;
+use slog::warn;
+use socket2::{SockFilter, SockRef};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
+use tokio_util::task::AbortOnDropHandle;
 
-use super::connection::Phase;
-use super::serving::{Serving, serve};
-use super::socket::split;
+use super::connection::{Respond, Serving};
 
 /// The number of connections that the kernel may accept before the service does. The kernel has a limit too:
 /// `net.core.somaxconn`, 4096 by default on Linux.
 const BACKLOG: i32 = 4096;
-/// After this time without traffic, the kernel asks whether the client is still there.
-const KEEP_ALIVE: Duration = Duration::from_secs(60);
-/// How long the service waits for file descriptors, if there are none for a connection.
-const RETRY: Duration = Duration::from_millis(100);
+/// What the kernel may buffer for a client; it takes twice this. A slow client makes room often enough to be seen.
+const SEND_BUFFER_BYTES: usize = 128 * 1024;
+/// How long the listener waits when there are no file descriptors for a connection: first, and at most.
+const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_secs(1)];
 /// How often the log says so.
 const WARN_AGAIN: Duration = Duration::from_secs(10);
 /// How long a closing listener must have no connection. In this time, the last packets of connections arrive
@@ -36,52 +37,71 @@ const LAST_CONNECTIONS: Duration = Duration::from_millis(50);
 pub(super) fn bind(address: SocketAddr) -> io::Result<StdListener> {
     let socket = StdListener::bind(address)?;
     // The standard library sets a shorter queue; Linux accepts a new length.
-    listen(&socket, BACKLOG)?;
+    SockRef::from(&socket).listen(BACKLOG)?;
     Ok(socket)
 }
 
-/// Accepts connections and serves them, until `closing` is cancelled. Then connections that the kernel accepted before are
-/// still served. Those of an `inherited` socket wait there for the next process.
-pub(super) async fn accept(
-    socket: TcpListener,
+/// Starts the task that accepts connections, which closes them when it ends. Returns it with the address of the listener.
+/// Must be called within a tokio runtime.
+///
+/// # Errors
+/// When the runtime rejects the socket.
+pub(super) fn start<R: Respond>(
+    socket: StdListener,
     inherited: bool,
-    serving: Arc<Serving>,
-    closing: CancellationToken,
-    log: Logger,
-) {
-    let mut warned: Option<Instant> = None;
-    let mut last_connections = false;
+    serving: Arc<Serving<R>>,
+) -> io::Result<(SocketAddr, AbortOnDropHandle<()>)> {
+    let address = socket.local_addr()?;
+    let accept = accept(TcpListener::from_std(socket)?, inherited, serving);
+    Ok((address, AbortOnDropHandle::new(tokio::spawn(accept))))
+}
+
+/// Accepts connections and serves them, until the server is closing. Then serves those that the kernel accepted before,
+/// closes the socket, and waits for all connections. When this is dropped, they are closed. Those of an `inherited` socket,
+/// which another process keeps open, wait there for the next process.
+async fn accept<R: Respond>(socket: TcpListener, inherited: bool, serving: Arc<Serving<R>>) {
+    let max = serving.max();
+    serving.metrics.set_max(max);
+    let mut open = JoinSet::new();
+    let spawn = |open: &mut JoinSet<()>, (stream, peer): (TcpStream, SocketAddr)| {
+        // The connection works without these options, too.
+        let _ = stream.set_nodelay(true);
+        let _ = SockRef::from(&stream).set_send_buffer_size(SEND_BUFFER_BYTES);
+        open.spawn(serving.clone().serve(stream, peer.ip()));
+    };
+    let (mut pause, mut warned) = (PAUSES[0], None::<Instant>);
     loop {
+        serving.metrics.set_open(open.len());
         let accepted = tokio::select! {
-            accepted = socket.accept() => accepted,
-            () = closing.cancelled(), if !last_connections => {
-                if inherited || refuse_connections(&socket).is_err() {
-                    return;
-                }
-                last_connections = true;
-                continue;
-            }
-            () = sleep(LAST_CONNECTIONS), if last_connections => return,
+            () = serving.closing.cancelled() => break,
+            Some(_) = open.join_next() => continue,
+            accepted = socket.accept(), if open.len() < max => accepted,
         };
-        let (stream, peer) = match accepted {
-            Ok(accepted) => accepted,
-            Err(error) if is_of_the_client(&error) => continue,
+        match accepted {
+            Ok(accepted) => {
+                spawn(&mut open, accepted);
+                pause = PAUSES[0];
+            }
+            Err(error) if is_of_the_client(&error) => {}
             Err(error) => {
                 if warned.is_none_or(|at| at.elapsed() >= WARN_AGAIN) {
-                    warn!(log, "cannot accept connections"; "error" => %error);
+                    warn!(serving.log, "cannot accept connections"; "error" => %error);
                     warned = Some(Instant::now());
                 }
-                let _ = timeout(RETRY, closing.cancelled()).await;
-                continue;
+                let _ = timeout(pause, serving.closing.cancelled()).await;
+                pause = (2 * pause).min(PAUSES[1]);
             }
-        };
-        let phase = if serving.tls.is_some() { Phase::Handshake } else { Phase::New };
-        // Without these options, the connection works too.
-        let _ = stream.set_nodelay(true);
-        let _ = SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEP_ALIVE));
-        let (socket, observed) = split(stream);
-        let Some(registered) = serving.connections.register(phase, observed) else { continue };
-        tokio::spawn(serve(serving.clone(), socket, peer.ip(), registered));
+        }
+    }
+    if !inherited && refuse_connections(&socket).is_ok() {
+        while let Ok(Ok(accepted)) = timeout(LAST_CONNECTIONS, socket.accept()).await {
+            spawn(&mut open, accepted);
+            while open.len() >= max && open.join_next().await.is_some() {}
+        }
+    }
+    drop(socket);
+    while open.join_next().await.is_some() {
+        serving.metrics.set_open(open.len());
     }
 }
 

@@ -1,24 +1,15 @@
 //! The server: starts the listeners, and shuts down without losing a response.
 
+mod activity;
 mod connection;
-mod connections;
 pub mod descriptors;
-pub mod first_request;
-mod frame_budget;
-mod in_turn;
 mod limits;
 mod listener;
-mod memory;
-mod monitored;
 mod operators;
 mod options;
 mod request_body;
 mod response_body;
-mod sending;
-mod serving;
-mod socket;
 pub mod tls;
-mod turns;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -26,10 +17,8 @@ use std::time::Duration;
 
 use http::uri::Scheme;
 use slog::{Logger, info, warn};
-use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::document::Document;
@@ -39,29 +28,26 @@ use crate::http::router::Router;
 use crate::operations;
 use crate::service::Service;
 use crate::storage::Store;
-use connections::Connections;
+use crate::telemetry::connections::ConnectionMetrics;
+use connection::Serving;
 use operators::Operators;
-use serving::Serving;
 use tls::TlsFiles;
 
 pub use limits::ConnectionLimits;
 pub use options::{Listeners, ServerOptions, StartError};
 
 /// How long the store may take to close: a disk can hang.
-const CLOSE_TIMEOUT: Duration = Duration::from_millis(1500);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A running server. Dropping it does not wait for requests; [`Server::stop`] does.
 pub struct Server {
     options: ServerOptions,
     address: SocketAddr,
     ops_address: Option<SocketAddr>,
-    serving: Arc<Serving>,
-    /// Cancelled when the public listener is to close.
-    closing: CancellationToken,
+    serving: Arc<Serving<Router>>,
     accepting: AbortOnDropHandle<()>,
     _operating: Option<AbortOnDropHandle<()>>,
     store: Arc<Store>,
-    log: Logger,
 }
 
 impl Server {
@@ -80,40 +66,38 @@ impl Server {
         let metrics = options.metrics.clone();
         let max = options.connections.max.unwrap_or(ConnectionLimits::DEFAULT_MAX);
         let max = max.min(descriptors::for_connections(store.descriptors())?);
-        let connections = Connections::new(options.connections, max, metrics.connections().clone());
+        let limits = ConnectionLimits { max: Some(max), ..options.connections };
+        let access_log = AccessLog::new(log.clone(), options.log_one_in);
+        let service =
+            Service::new(store.clone(), options.rate_limit, options.request_timeout, metrics.clone());
+        let scheme = if options.tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
+        let router = Router::new(operations::api()?, document, &scheme, access_log, service, log)?;
+        let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
+        let tls = tls.map(|certificate| certificate.report(&metrics));
+        let serving = Serving::new(router, limits, metrics.connections().clone(), tls, log);
+        let serving = Arc::new(serving);
         let operators = Operators {
             store: store.clone(),
             metrics: metrics.clone(),
-            connections: connections.clone(),
+            stopping: serving.stopping.clone(),
             hosts: options.ops_hosts.clone(),
             api: api.clone(),
             api_version: document.version,
         };
-        let access_log = AccessLog::new(log.clone(), options.log_one_in);
-        let service = Service::new(store.clone(), options.rate_limit, options.request_timeout, metrics);
-        let scheme = if options.tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
-        let router = Router::new(operations::api()?, document, &scheme, access_log, service, log)?;
-        let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
-        let tls = tls.map(|certificate| certificate.report(&options.metrics));
-        let serving = Arc::new(Serving::new(router, connections, tls));
-        let operating = listeners.operators.map(|socket| operators::start(socket, operators)).transpose()?;
-        let (ops_address, operating) = operating.unzip();
-        let address = listeners.public.local_addr()?;
-        let closing = CancellationToken::new();
+        let limits = operators::limits();
+        let operators = Arc::new(Serving::new(operators, limits, ConnectionMetrics::default(), None, log));
+        let operating = listeners.operators.map(|socket| listener::start(socket, true, operators));
+        let (ops_address, operating) = operating.transpose()?.unzip();
         let _api = api.enter();
-        let socket = TcpListener::from_std(listeners.public)?;
-        let accept =
-            listener::accept(socket, listeners.inherited, serving.clone(), closing.clone(), log.clone());
+        let (address, accepting) = listener::start(listeners.public, listeners.inherited, serving.clone())?;
         Ok(Self {
             options: options.clone(),
             address,
             ops_address,
             serving,
-            closing,
-            accepting: AbortOnDropHandle::new(tokio::spawn(accept)),
+            accepting,
             _operating: operating,
             store,
-            log: log.clone(),
         })
     }
 
@@ -140,9 +124,9 @@ impl Server {
         match files.load() {
             Ok(certificate) => {
                 tls.send_replace(Arc::new(certificate.report(&self.options.metrics)));
-                info!(self.log, "certificate reloaded");
+                info!(self.serving.log, "certificate reloaded");
             }
-            Err(error) => warn!(self.log, "the certificate stays as it was"; "error" => %error),
+            Err(error) => warn!(self.serving.log, "the certificate stays as it was"; "error" => %error),
         }
     }
 
@@ -150,20 +134,18 @@ impl Server {
     /// [`ServerOptions::shutdown_delay`], stops accepting connections, and closes each one when it has no
     /// request in progress. Those that are open `grace` later are closed too. Then closes the store.
     pub async fn stop(mut self, grace: Duration) {
-        let connections = &self.serving.connections;
-        connections.begin_shutdown();
+        self.serving.stopping.cancel();
         sleep(self.options.shutdown_delay).await;
-        self.closing.cancel();
-        // It does not panic, and nothing else cancels it.
-        let _ = (&mut self.accepting).await;
-        if timeout(grace, connections.finish()).await.is_ok() {
-            info!(self.log, "all requests finished");
+        self.serving.closing.cancel();
+        if timeout(grace, &mut self.accepting).await.is_ok() {
+            info!(self.serving.log, "all requests finished");
         } else {
-            connections.abort();
-            warn!(self.log, "cancelled requests that did not finish in time");
+            // This closes the connections.
+            self.accepting.abort();
+            warn!(self.serving.log, "cancelled requests that did not finish in time");
         }
         if timeout(CLOSE_TIMEOUT, self.store.close()).await.is_err() {
-            warn!(self.log, "the store did not close in time");
+            warn!(self.serving.log, "the store did not close in time");
         }
     }
 }

@@ -5,27 +5,19 @@
 //! answers only to hosts that no page can have: IP addresses, `localhost`, and names from the configuration
 //! (DNS rebinding).
 
-use std::collections::VecDeque;
-use std::convert::Infallible;
-use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener as StdListener};
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use dropshot::Body;
-use http::header::{ALLOW, CONTENT_TYPE, HeaderValue};
-use http::{Method, Request, Response, StatusCode};
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use http::header::{ALLOW, CONTENT_TYPE, HOST, HeaderValue};
+use http::{Method, Request, Response, StatusCode, Version};
 use tokio::runtime::Handle;
-use tokio::time::{sleep, timeout};
-use tokio_util::task::AbortOnDropHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
-use super::connections::Connections;
+use super::connection::Respond;
+use super::limits::ConnectionLimits;
 use crate::VERSION;
 use crate::http::malformed::{host, malformed};
 use crate::storage::Store;
@@ -33,69 +25,29 @@ use crate::telemetry::metrics::Metrics;
 
 /// How long the store may take to respond to a readiness probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a client may take to send its request.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(2);
-/// The maximum size of a request's head, and of the buffer for each direction.
-const MAX_HEAD_BYTES: usize = 16 * 1024;
-/// The maximum number of connections.
+/// The maximum number of connections, each with one request.
 pub(super) const MAX_CONNECTIONS: usize = 16;
-/// How long the listener waits after it could not accept a connection.
-const RETRY: Duration = Duration::from_millis(100);
 
-/// Starts the task that accepts connections, which closes them when it ends. Returns it with the address of the listener.
-/// Must be called within a tokio runtime.
-///
-/// # Errors
-/// When the runtime rejects the socket.
-pub(super) fn start(
-    socket: StdListener,
-    operators: Operators,
-) -> io::Result<(SocketAddr, AbortOnDropHandle<()>)> {
-    let address = socket.local_addr()?;
-    let accept = accept(TcpListener::from_std(socket)?, Arc::new(operators));
-    Ok((address, AbortOnDropHandle::new(tokio::spawn(accept))))
-}
-
-/// Serves one request for each connection. When there are too many connections, closes the oldest one that has sent no
-/// request, so that silent clients do not keep operators away.
-async fn accept(socket: TcpListener, operators: Arc<Operators>) {
-    let mut open = VecDeque::<(AbortOnDropHandle<()>, Arc<AtomicBool>)>::new();
-    loop {
-        let Ok((stream, _)) = socket.accept().await else {
-            sleep(RETRY).await;
-            continue;
-        };
-        open.retain(|(task, _)| !task.is_finished());
-        if open.len() >= MAX_CONNECTIONS {
-            let silent = open.iter().position(|(_, has_request)| !has_request.load(Relaxed));
-            open.remove(silent.unwrap_or_default());
-        }
-        let has_request = Arc::<AtomicBool>::default();
-        let task = tokio::spawn(serve(stream, operators.clone(), has_request.clone()));
-        open.push_back((AbortOnDropHandle::new(task), has_request));
+/// Returns limits that keep silent clients from keeping operators away for long.
+pub(super) fn limits() -> ConnectionLimits {
+    let short = Duration::from_secs(2);
+    ConnectionLimits {
+        max: Some(MAX_CONNECTIONS),
+        max_requests: MAX_CONNECTIONS,
+        header_timeout: short,
+        idle_timeout: short,
+        send_timeout: short,
+        max_age: Duration::from_secs(60),
+        ..ConnectionLimits::default()
     }
-}
-
-async fn serve(stream: TcpStream, operators: Arc<Operators>, has_request: Arc<AtomicBool>) {
-    let respond = service_fn(async |request: Request<Incoming>| {
-        has_request.store(true, Relaxed);
-        Ok::<_, Infallible>(operators.respond(&request.map(drop)).await)
-    });
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
-        .max_buf_size(MAX_HEAD_BYTES)
-        .keep_alive(false);
-    // Errors are those of the client.
-    let _ = http.serve_connection(TokioIo::new(stream), respond).await;
 }
 
 /// Responds to operators.
 pub(super) struct Operators {
     pub(super) store: Arc<Store>,
     pub(super) metrics: Arc<Metrics>,
-    /// The connections of the public listener.
-    pub(super) connections: Arc<Connections>,
+    /// Cancelled when the service stops.
+    pub(super) stopping: CancellationToken,
     /// The host names to which it answers, besides `localhost`.
     pub(super) hosts: Vec<String>,
     /// The runtime of the store.
@@ -104,8 +56,9 @@ pub(super) struct Operators {
     pub(super) api_version: &'static str,
 }
 
-impl Operators {
-    async fn respond(&self, request: &Request<()>) -> Response<Body> {
+impl Respond for Operators {
+    async fn respond(&self, request: Request<Body>, _: IpAddr) -> Response<Body> {
+        let request = &request.map(drop);
         if let Err(error) = malformed(request) {
             return text(StatusCode::BAD_REQUEST, format!("{error}\n"));
         }
@@ -115,12 +68,17 @@ impl Operators {
                 "send a Host that is an IP address, localhost, or in the setting ops_hosts\n",
             );
         }
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let path = match (request.method(), request.uri().path()) {
+            // The health check that HAProxy sends unless it is told otherwise.
+            (&Method::OPTIONS, "/" | "*") => "/readyz",
+            (_, path) => path,
+        };
+        if path == request.uri().path() && !matches!(*request.method(), Method::GET | Method::HEAD) {
             let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "this path allows only GET, HEAD\n");
             response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
             return response;
         }
-        match request.uri().path() {
+        match path {
             "/livez" => text(StatusCode::OK, "alive\n"),
             "/readyz" => match self.check_ready().await {
                 Ok(()) => {
@@ -137,10 +95,15 @@ impl Operators {
             _ => text(StatusCode::NOT_FOUND, "only /livez, /readyz and /metrics exist\n"),
         }
     }
+}
 
+impl Operators {
     fn is_own_host(&self, request: &Request<()>) -> bool {
         let host = request.uri().authority().cloned().or_else(|| host(request.headers()));
-        let Some(host) = host else { return false };
+        // No browser sends HTTP/1.0, and programs that do mostly have no Host.
+        let Some(host) = host else {
+            return request.version() == Version::HTTP_10 && !request.headers().contains_key(HOST);
+        };
         let host = host.host();
         let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         address.parse::<IpAddr>().is_ok()
@@ -153,7 +116,7 @@ impl Operators {
     /// # Errors
     /// Why it is not ready.
     async fn check_ready(&self) -> Result<(), String> {
-        if self.connections.is_shutting_down() {
+        if self.stopping.is_cancelled() {
             return Err("stopping".to_owned());
         }
         let store = self.store.clone();

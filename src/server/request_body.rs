@@ -1,10 +1,12 @@
-//! The body of a request, which is charged to its connection until it was read.
+//! The body of a request, whose rest is discarded when it is dropped.
 //!
 //! A request can be rejected while its body is still arriving. If the connection were closed then, the client's kernel
 //! could discard the response before the client reads it. So the rest of the body is read and discarded in the
 //! background, within a bound, before the connection closes.
 
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -16,33 +18,38 @@ use hyper::body::{Body as HttpBody, Bytes, Frame, Incoming, SizeHint};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-use super::connection::Charge;
-use super::memory;
-use crate::http::MAX_BODY_BYTES;
-
 /// The limits of what is read and discarded.
 const MAX_UNREAD_BYTES: usize = 8 * 1024 * 1024;
 const MAX_TIME: Duration = Duration::from_secs(2);
 
-/// A body whose memory is charged, and whose rest is discarded when it is dropped.
+/// A body whose rest is discarded when it is dropped.
 pub(super) struct RequestBody {
     /// `None` after its end.
-    rest: Option<(Incoming, Charge)>,
+    rest: Option<Incoming>,
     /// A client that waits for `100 Continue` sends no body until it is read.
     waits_for_continue: bool,
+    has_trailers: bool,
+    is_last: Arc<AtomicBool>,
 }
 
 impl RequestBody {
-    /// Charges the body of a request, unless it is empty: what it may take of memory, before it arrives. A larger one is
-    /// not kept.
-    pub(super) fn charge(request: Request<Incoming>, charge: impl FnOnce(usize) -> Charge) -> Request<Body> {
-        if request.body().is_end_stream() {
-            return request.map(|_| Body::empty());
-        }
+    /// Wraps the body of a request. Also returns whether no other request may follow on a connection over HTTP/1.1: hyper
+    /// ends trailers only at CRLF, and would take a request after trailers that end with LF for more of them. Only a
+    /// chunked body can have trailers.
+    pub(super) fn wrap(request: Request<Incoming>) -> (Request<Body>, impl Fn() -> bool) {
+        let is_chunked = request.body().size_hint().exact().is_none();
+        let is_last = Arc::new(AtomicBool::new(is_chunked));
         let waits_for_continue = request.headers().contains_key(EXPECT);
-        let size = request.body().size_hint().upper().and_then(|size| usize::try_from(size).ok());
-        let charge = charge(memory::READING + size.unwrap_or(MAX_BODY_BYTES).min(MAX_BODY_BYTES));
-        request.map(|body| Body::wrap(Self { rest: Some((body, charge)), waits_for_continue }))
+        let request = request.map(|body| match body.is_end_stream() {
+            true => Body::empty(),
+            false => Body::wrap(Self {
+                rest: Some(body),
+                waits_for_continue,
+                has_trailers: false,
+                is_last: is_last.clone(),
+            }),
+        });
+        (request, move || is_last.load(Relaxed))
     }
 }
 
@@ -55,20 +62,25 @@ impl HttpBody for RequestBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         self.waits_for_continue = false;
-        let Some((body, _)) = &mut self.rest else { return Poll::Ready(None) };
+        let Some(body) = &mut self.rest else { return Poll::Ready(None) };
         let frame = ready!(Pin::new(body).poll_frame(context));
-        if !matches!(frame, Some(Ok(_))) {
-            self.rest = None;
+        match &frame {
+            Some(Ok(frame)) => self.has_trailers |= frame.is_trailers(),
+            Some(Err(_)) => self.rest = None,
+            None => {
+                self.rest = None;
+                self.is_last.store(self.has_trailers, Relaxed);
+            }
         }
         Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.rest.as_ref().is_none_or(|(body, _)| body.is_end_stream())
+        self.rest.as_ref().is_none_or(HttpBody::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.rest.as_ref().map_or_else(|| SizeHint::with_exact(0), |(body, _)| body.size_hint())
+        self.rest.as_ref().map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)
     }
 }
 
@@ -83,7 +95,7 @@ impl Drop for RequestBody {
     }
 }
 
-async fn discard((mut body, _charge): (Incoming, Charge)) {
+async fn discard(mut body: Incoming) {
     let mut bytes = 0;
     while let Some(Ok(frame)) = body.frame().await {
         bytes += frame.data_ref().map_or(0, Bytes::len);

@@ -1,51 +1,46 @@
-//! The body of a response, which keeps its request open until all of the response was sent.
-//!
-//! hyper takes a body when the client may receive its first byte, and then keeps it until the kernel has accepted the
-//! last one.
+//! The body of a response, which is counted until its client has taken it.
+
+use std::sync::Arc;
 
 use dropshot::Body;
 use http::Response;
-use http::header::HeaderValue;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
+use tokio::sync::OwnedSemaphorePermit;
 
-use super::connection::OpenRequest;
+use super::activity::{Activity, Open};
 
-/// Bytes that wait for the client.
-struct Waiting {
+/// A body up to this size needs no permit: it takes less memory than the state of its stream.
+const SMALL_BYTES: usize = 1024;
+
+/// Bytes that wait for the client. hyper keeps them until the kernel has accepted the last one.
+struct Unsent {
     bytes: Bytes,
-    _request: OpenRequest,
+    _permit: Option<OwnedSemaphorePermit>,
+    _open: Open,
 }
 
-/// Ties a request to its response. The bodies of the service are complete: one piece.
-pub(super) async fn tie(response: Response<Body>, mut request: OpenRequest) -> Response<Full<Bytes>> {
-    let (mut head, mut body) = response.into_parts();
-    let frame = body.frame().await.and_then(Result::ok);
-    let bytes = frame.and_then(|frame| frame.into_data().ok()).unwrap_or_default();
-    // Static bytes use no memory of their own.
-    request.respond(if bytes.is_unique() { bytes.len() } else { 0 });
-    if !bytes.is_empty() {
-        return Response::from_parts(
-            head,
-            Full::new(Bytes::from_owner(Waiting { bytes, _request: request })),
-        );
-    }
-    // hyper keeps a head until the kernel has room for it, so the request is in a header.
-    if let Some(header) = head.headers.values_mut().next() {
-        let bytes = Bytes::copy_from_slice(header.as_bytes());
-        let waiting = Bytes::from_owner(Waiting { bytes, _request: request });
-        // A valid value stays valid.
-        if let Ok(mut value) = HeaderValue::from_maybe_shared(waiting) {
-            // A sensitive value does not stay in the table of headers of HTTP/2 (RFC 7541, section 7.1.3).
-            value.set_sensitive(true);
-            *header = value;
-        }
-    }
-    Response::from_parts(head, Full::default())
-}
-
-impl AsRef<[u8]> for Waiting {
+impl AsRef<[u8]> for Unsent {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
+}
+
+/// Keeps the permit of a request until its client has taken the response. The bodies of the service are complete: one
+/// piece.
+pub(super) async fn unsent(
+    response: Response<Body>,
+    permit: Option<OwnedSemaphorePermit>,
+    activity: &Arc<Activity>,
+) -> Response<Full<Bytes>> {
+    let (head, mut body) = response.into_parts();
+    let frame = body.frame().await.and_then(Result::ok);
+    let bytes = frame.and_then(|frame| frame.into_data().ok()).unwrap_or_default();
+    if bytes.is_empty() {
+        return Response::from_parts(head, Full::default());
+    }
+    // Static bytes use no memory of their own.
+    let permit = permit.filter(|_| bytes.len() > SMALL_BYTES && bytes.is_unique());
+    let unsent = Unsent { bytes, _permit: permit, _open: activity.response() };
+    Response::from_parts(head, Full::new(Bytes::from_owner(unsent)))
 }

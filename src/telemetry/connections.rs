@@ -1,21 +1,39 @@
-//! The metrics of connections.
+//! The metrics of connections, and the log of what is refused on them.
+
+use std::fmt::Display;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+use slog::{Logger, info};
 use strum::IntoStaticStr;
 
 use super::Label;
 
+/// How often the log has a refusal: a flood of them must not fill it.
+const LOG_AGAIN: Duration = Duration::from_secs(1);
+
 /// The metrics of the connections to the public listener. A clone shares them.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionMetrics {
-    pub(crate) open: Gauge,
-    pub(crate) refused: Counter,
-    closed: Family<Label, Counter>,
+    open: Gauge,
+    max: Gauge,
     timed_out: Family<Label, Counter>,
-    pub(crate) handshakes_failed: Counter,
+    handshakes_failed: Counter,
+    refused: Counter,
+    logged: Arc<Mutex<Logged>>,
+}
+
+/// The refusals in the log.
+#[derive(Debug, Default)]
+struct Logged {
+    last: Option<Instant>,
+    /// The refusals since then.
+    omitted: u64,
 }
 
 /// The time limit that a connection exceeded.
@@ -30,21 +48,14 @@ pub enum Timeout {
     Idle,
     /// `send_timeout`
     Send,
+    /// `max_age`
+    Age,
 }
 
 impl ConnectionMetrics {
     pub(super) fn register(&self, registry: &mut Registry) {
         registry.register("connections_open", "Connections that are open", self.open.clone());
-        registry.register(
-            "connections_refused",
-            "Connections that were closed because there were too many",
-            self.refused.clone(),
-        );
-        registry.register(
-            "connections_closed",
-            "Connections that were closed because of what their clients did",
-            self.closed.clone(),
-        );
+        registry.register("connections_max", "Connections that may be open", self.max.clone());
         registry.register(
             "connections_timed_out",
             "Connections that were closed because they exceeded a time limit",
@@ -55,13 +66,52 @@ impl ConnectionMetrics {
             "TLS handshakes that failed",
             self.handshakes_failed.clone(),
         );
+        registry.register(
+            "connections_malformed",
+            "Connections that ended because of bytes that are not HTTP or exceed a limit of it",
+            self.refused.clone(),
+        );
     }
 
-    pub(crate) fn closed_because_of(&self, reason: &'static str) {
-        self.closed.get_or_create(&[("reason", reason)]).inc();
+    /// Sets the number of open connections.
+    pub(crate) fn set_open(&self, open: usize) {
+        self.open.set(i64::try_from(open).unwrap_or(i64::MAX));
     }
 
-    pub(crate) fn timed_out(&self, timeout: Timeout) {
-        self.timed_out.get_or_create(&[("timeout", timeout.into())]).inc();
+    /// Sets the maximum number of connections.
+    pub(crate) fn set_max(&self, max: usize) {
+        self.max.set(i64::try_from(max).unwrap_or(i64::MAX));
+    }
+
+    /// Counts a connection that ended because of this limit, if it was one.
+    pub(crate) fn timed_out(&self, timeout: Option<Timeout>) {
+        if let Some(timeout) = timeout {
+            self.timed_out.get_or_create(&[("timeout", timeout.into())]).inc();
+        }
+    }
+
+    /// Counts and logs a TLS handshake that failed.
+    pub(crate) fn handshake_failed(&self, log: &Logger, peer: IpAddr, error: impl Display) {
+        self.handshakes_failed.inc();
+        self.log(log, "a TLS handshake failed", peer, error);
+    }
+
+    /// Counts and logs a connection that ended before a request could be read from it.
+    pub(crate) fn malformed(&self, log: &Logger, peer: IpAddr, error: impl Display) {
+        self.refused.inc();
+        self.log(log, "refused what is not a request", peer, error);
+    }
+
+    fn log(&self, log: &Logger, message: &'static str, peer: IpAddr, error: impl Display) {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        if logged.last.is_some_and(|last| last.elapsed() < LOG_AGAIN) {
+            logged.omitted += 1;
+            return;
+        }
+        let omitted = std::mem::take(&mut logged.omitted);
+        logged.last = Some(Instant::now());
+        drop(logged);
+        // slog serializes the last pair first.
+        info!(log, "{}", message; "omitted" => omitted, "network.peer.address" => %peer, "error" => %error);
     }
 }

@@ -5,19 +5,18 @@ use crate::clients::frames::{
     SETTINGS, frame, get, get_headers, header_block, preface, reset, stream,
 };
 use crate::clients::hostile::PAGE;
-use crate::service::{Service, exclusive, in_time};
+use crate::service::{Service, in_time};
 
 /// The number of streams that the service allows at the same time.
-const STREAMS: usize = 100;
+const STREAMS: usize = 32;
 const WINDOW: u32 = 65_535;
 const BODY: &[u8] = br#"{"name":"Rex","categoryId":3}"#;
 /// Error codes (section 7).
 const PROTOCOL_ERROR: u32 = 1;
-const FLOW_CONTROL_ERROR: u32 = 3;
 const ENHANCE_YOUR_CALM: u32 = 11;
 
 async fn open(service: &Service, window: u32) -> Connection {
-    Connection::open(service.direct(), window).await.unwrap()
+    service.frames(window).await
 }
 
 /// Reads until the next frame that fits.
@@ -46,7 +45,7 @@ fn post(stream: u32, key: &str, fields: &[(&str, &str)]) -> Vec<u8> {
 
 #[tokio::test]
 async fn streams_above_the_limit_are_refused_and_the_others_answered() {
-    let service = Service::start(&[]).await;
+    let service = Service::start_tls(&[]).await;
     service.add_page("Rex").await;
     let mut client = open(&service, 0).await;
     let settings = find(&mut client, "SETTINGS", |frame| frame.kind == SETTINGS).await;
@@ -79,7 +78,7 @@ async fn streams_above_the_limit_are_refused_and_the_others_answered() {
 
 #[tokio::test]
 async fn requests_in_progress_that_are_reset_are_logged_and_counted() {
-    let service = Service::start_with(&[], &[], |command| {
+    let service = Service::start_tls_with(&[], |command| {
         command.env("ANIMAL_STORE_LOCK_TIMEOUT", "200s").env("ANIMAL_STORE_REQUEST_TIMEOUT", "200s");
     })
     .await;
@@ -113,7 +112,7 @@ async fn requests_in_progress_that_are_reset_are_logged_and_counted() {
 
 #[tokio::test]
 async fn requests_whose_body_is_cut_off_are_logged_and_not_stored() {
-    let service = Service::start(&[]).await;
+    let service = Service::start_tls(&[]).await;
     let mut client = open(&service, WINDOW).await;
     for number in 0..5 {
         client.send(&post(stream(number), &service.key, &[])).await.unwrap();
@@ -140,8 +139,7 @@ fn posts(status: u16) -> String {
 
 #[tokio::test]
 async fn a_rapid_reset_ends_the_connection() {
-    let _turn = exclusive().await;
-    let service = Service::start(&[]).await;
+    let service = Service::start_tls(&[]).await;
     let mut good = service.connect(true).await;
     let mut client = open(&service, WINDOW).await;
     let before = service.memory("VmHWM");
@@ -167,7 +165,7 @@ async fn a_rapid_reset_ends_the_connection() {
 
 #[tokio::test]
 async fn headers_above_the_limit_are_431_and_the_connection_lives() {
-    let service = Service::start(&[]).await;
+    let service = Service::start_tls(&[]).await;
     let mut client = open(&service, WINDOW).await;
     let authorization = format!("Bearer {}", service.key);
     let value = "a".repeat(20 * 1024);
@@ -188,7 +186,7 @@ async fn headers_above_the_limit_are_431_and_the_connection_lives() {
 
 #[tokio::test]
 async fn headers_of_a_connection_are_refused_and_the_connection_lives() {
-    let service = Service::start(&[]).await;
+    let service = Service::start_tls(&[]).await;
     let mut client = open(&service, WINDOW).await;
     let fields = [
         ("connection", "close"),
@@ -210,7 +208,7 @@ async fn headers_of_a_connection_are_refused_and_the_connection_lives() {
 
 #[tokio::test]
 async fn a_header_name_in_upper_case_ends_the_connection() {
-    let service = Service::start(&[]).await;
+    let service = Service::start_tls(&[]).await;
     let mut client = open(&service, WINDOW).await;
     client.send(&post(1, &service.key, &[("X-Upper", "case")])).await.unwrap();
     assert_eq!(in_time("GOAWAY", client.last_error()).await, Some(PROTOCOL_ERROR));
@@ -220,7 +218,7 @@ async fn a_header_name_in_upper_case_ends_the_connection() {
 
 #[tokio::test]
 async fn a_body_of_another_length_is_refused_and_not_stored() {
-    let service = Service::start(&[]).await;
+    let service = Service::start_tls(&[]).await;
     let mut client = open(&service, WINDOW).await;
     for (number, length) in ["28", "30"].into_iter().enumerate() {
         let stream = stream(number);
@@ -237,7 +235,7 @@ async fn a_body_of_another_length_is_refused_and_not_stored() {
 
 #[tokio::test]
 async fn an_upload_larger_than_the_window_is_read() {
-    let service = Service::start(&[]).await;
+    let service = Service::start_tls(&[]).await;
     // More than the window of a connection in total.
     let mut good = service.connect(true).await;
     let spaces = " ".repeat(60 * 1024);
@@ -252,24 +250,46 @@ async fn an_upload_larger_than_the_window_is_read() {
     service.stop().await;
 }
 
+/// `:authority` is the host (section 8.3.1); a `host` beside it must be the same.
 #[tokio::test]
-async fn an_upload_that_exceeds_its_window_is_reset() {
-    let service = Service::start(&[]).await;
-    service.add_page(&"🦊".repeat(255)).await;
-    let mut client = open(&service, 0).await;
-    // Pages that are not read, so the service begins no other request of this connection.
-    for number in 0..2 {
-        client.send(&get(stream(number), PAGE, &service.key)).await.unwrap();
-        assert!(find(&mut client, "a page", |frame| frame.kind == HEADERS).await.is_ok());
+async fn two_hosts_that_disagree_are_refused() {
+    let service = Service::start_tls(&[]).await;
+    let mut client = open(&service, WINDOW).await;
+    for (number, (hosts, is_ok)) in [
+        (&["other"][..], false),
+        (&["animals", "other"], false),
+        (&["animals", "animals"], false),
+        (&["animals"], true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let authorization = format!("Bearer {}", service.key);
+        let mut headers = get_headers("/v1/pets", &authorization);
+        headers.extend(hosts.iter().map(|host| ("host", *host)));
+        let stream = stream(number);
+        let request = frame(HEADERS, END_STREAM | END_HEADERS, stream, &header_block(&headers));
+        client.send(&request).await.unwrap();
+        let response = find(&mut client, "a response", |frame| frame.stream == stream).await;
+        assert_eq!(response.is_ok(), is_ok, "{hosts:?}");
+        if !is_ok {
+            // Index 12 of the static table of HPACK is status 400.
+            assert_eq!(response.payload.first(), Some(&0x8c), "{hosts:?}: {response:?}");
+        }
     }
-    let upload = stream(2);
-    client.send(&post(upload, &service.key, &[])).await.unwrap();
-    for _ in 0..5 {
-        client.send(&frame(DATA, 0, upload, &[b' '; 16 * 1024])).await.unwrap();
-    }
-    let refused = find(&mut client, "RST_STREAM", |frame| frame.stream == upload).await;
-    assert_eq!(refused.error_code(), Some(FLOW_CONTROL_ERROR), "{refused:?}");
-    service.answers().await;
-    drop(client);
+    service.stop().await;
+}
+
+/// Floods that the library bounds: the connection ends, and the service answers others meanwhile.
+#[tokio::test]
+async fn continuation_frames_without_end_end_the_connection() {
+    let service = Service::start_tls(&[]).await;
+    let mut good = service.connect(true).await;
+    let mut client = open(&service, WINDOW).await;
+    client.send(&frame(HEADERS, END_STREAM, 1, &[])).await.unwrap();
+    let more = frame(CONTINUATION, 0, 1, &header_block(&[("x-more", "a")])).repeat(100);
+    let flood = async { while client.send(&more).await.is_ok() {} };
+    in_time("the end of the connection", flood).await;
+    assert_eq!(good.get("/v1/pets").await.unwrap().0, 200);
     service.stop().await;
 }

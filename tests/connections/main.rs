@@ -18,16 +18,13 @@ mod clients;
 mod link;
 mod service;
 
-mod floods;
-mod handshake;
+mod heads;
 mod http2;
-mod idle;
 mod memory;
 mod number;
 mod shutdown;
-mod silent;
 #[cfg(target_os = "linux")]
 mod slow;
 mod strictness;
-mod thousands;
 mod unread;
+mod waits;

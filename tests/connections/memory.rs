@@ -1,86 +1,84 @@
-//! The memory that clients can make the service hold, with and without a valid key.
+//! The memory that clients can make the program hold with the default limits: the table "Memory" in
+//! `src/server/README.md`.
 
-use crate::clients::frames::{Connection, PING, frame};
-use crate::clients::hostile::Kind;
-use crate::clients::possible;
-use crate::service::{Service, exclusive, in_time};
+use animal_store::document;
+use animal_store::server::{ConnectionLimits, descriptors};
 
-/// More than fit into the limits, and than would fit into [`MAX_MEMORY`] without them.
-const CONNECTIONS: usize = 1_000;
-/// Good clients send a request after this many hostile connections.
-const EVERY: usize = 20;
-const STREAMS: usize = 100;
-/// The maximum of resident memory of the process, in KiB: the build of the tests has larger tasks.
-const MAX_MEMORY: usize = 200 * 1024;
-const LIMITS: &[(&str, &str)] =
-    &[("memory_mib", "64"), ("memory_without_key_mib", "32"), ("send_timeout", "1h")];
+use crate::clients::hostile::{Kind, PAGE};
+use crate::service::{Service, exclusive};
 
-/// Starts a service that does not log a hundred thousand requests.
-async fn start() -> Service {
-    Service::start_with(LIMITS, &[], |command| {
-        command.env("ANIMAL_STORE_LOG__ONE_IN", "0");
-    })
-    .await
+/// All connections but the one of a client that is served meanwhile.
+const CONNECTIONS: usize = ConnectionLimits::DEFAULT_MAX - 1;
+/// The requests at the same time on a connection over HTTP/2.
+const STREAMS: usize = 32;
+/// What clients may hold, in MiB: without a key, and all together.
+const WITHOUT_KEY: usize = 256;
+const ALL: usize = 512;
+/// The requests of the good client during which the memory must no longer grow.
+const SETTLED: usize = 100;
+
+/// Returns the path of the largest published file, which needs no key.
+fn file() -> &'static str {
+    let largest = document::DOCUMENT.unwrap().files.iter().max_by_key(|file| file.content.len());
+    format!("/{}", largest.unwrap().path).leak()
 }
 
-/// Opens connections, while good clients send requests on theirs.
-async fn is_bounded(kind: Kind) {
+/// Opens as many connections of this kind as there may be, and compares the growth of the resident memory with the limit
+/// in MiB. A good client is served meanwhile.
+async fn is_bounded(kind: Kind, limit: usize) {
     let _turn = exclusive().await;
-    let service = start().await;
-    service.add_page("Rex").await;
-    let mut good = [service.connect(false).await, service.connect(true).await];
-    let mut hostile = Vec::new();
-    for number in 0..possible(CONNECTIONS) {
-        // It may be closed before it has sent all.
-        hostile.extend(kind.connect(number, service.direct(), &service.key).await);
-        if number % EVERY == 0 {
-            for client in &mut good {
-                assert_eq!(client.get("/v1/pets?limit=20").await.unwrap().0, 200);
-            }
-        }
+    descriptors::raise().unwrap();
+    // A busy machine must not close connections before they hold most.
+    let limits = ["handshake", "header", "idle", "send"].map(|name| format!("{name}_timeout"));
+    let limits: Vec<_> = limits.iter().map(|name| (name.as_str(), "1h")).collect();
+    let service = Service::start_tls_with(&limits, |command| {
+        command.env("ANIMAL_STORE_REQUEST_TIMEOUT", "1h").env("ANIMAL_STORE_LOG__ONE_IN", "0");
+    })
+    .await;
+    // The longest names in JSON: six bytes for each character.
+    service.add_page(&"\\u0001".repeat(255)).await;
+    let mut good = service.connect(false).await;
+    assert_eq!(good.get(PAGE).await.unwrap().0, 200);
+    let before = service.memory("VmRSS");
+    let mut held = Vec::new();
+    for _ in 0..CONNECTIONS {
+        held.push(service.held(kind).await.unwrap());
     }
-    service.answers_again().await;
-    let most = service.memory("VmHWM");
-    println!("resident memory: {} MiB at most", most / 1024);
-    assert!(most < MAX_MEMORY, "resident memory is {most} KiB at most");
-    service.wait_for_metric("connections_closed_total{reason=\"memory\"}", |closed| closed > 0).await;
-    drop((good, hostile));
-    service.wait_for_metric("connections_open", |open| open == 0).await;
+    let (mut most, mut since) = (0, 0);
+    while since < SETTLED {
+        // Without a permit left, this would wait.
+        assert_eq!(service.program.ops("/livez").await.0, 200);
+        let now = service.memory("VmHWM");
+        since = if now > most { 0 } else { since + 1 };
+        most = most.max(now);
+    }
+    let grown = (most - before) / 1024;
+    println!("{kind:?}: {CONNECTIONS} connections hold {grown} MiB at most");
+    assert!(grown < limit, "{kind:?}: {grown} MiB");
+    drop(held);
+    // What was held is free for others.
+    assert_eq!(good.get(PAGE).await.unwrap().0, 200);
     service.stop().await;
 }
 
 macro_rules! is_bounded {
-    ($($name:ident: $kind:expr;)*) => {$(
+    ($($name:ident: $kind:expr => $limit:ident;)*) => {$(
         #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
         async fn $name() {
-            is_bounded($kind).await;
+            is_bounded($kind, $limit).await;
         }
     )*};
 }
 
 is_bounded! {
-    errors_that_are_not_read: Kind::UnreadErrors(STREAMS);
-    bodies_that_do_not_end: Kind::OpenBodies(STREAMS);
-    bodies_that_do_not_end_without_a_key: Kind::OpenBodiesWithoutKey(STREAMS);
-}
-
-/// A client without a key cannot close the connections of those who have one.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn clients_with_a_key_keep_their_connections() {
-    let _turn = exclusive().await;
-    let service = start().await;
-    service.add_page(&"🦊".repeat(255)).await;
-    // Two pages of 104 KB and 98 requests wait for this client: more than the service holds for any other.
-    let slow = Kind::UnreadHttp2(STREAMS).connect(0, service.direct(), &service.key).await.unwrap();
-    let mut hostile = Vec::new();
-    for number in 1..possible(CONNECTIONS / 2) {
-        hostile.extend(Kind::UnreadErrors(STREAMS).connect(number, service.direct(), &service.key).await);
-    }
-    service.wait_for_metric("connections_closed_total{reason=\"memory\"}", |closed| closed > 0).await;
-    let mut slow = Connection::from(slow);
-    slow.send(&frame(PING, 0, 0, b"are you?")).await.unwrap();
-    let answer = in_time("the answer to PING", slow.find(|frame| frame.kind == PING)).await;
-    assert!(answer.is_some(), "the connection of a client with a key was closed");
-    drop(hostile);
-    service.stop().await;
+    silent_clients: Kind::Silent => WITHOUT_KEY;
+    halves_of_handshakes: Kind::HalfHandshake => WITHOUT_KEY;
+    heads_without_end: Kind::LongHeader => WITHOUT_KEY;
+    unread_files: Kind::UnreadHttp1(file(), 100) => WITHOUT_KEY;
+    unread_errors_over_http2: Kind::UnreadErrors(STREAMS) => WITHOUT_KEY;
+    bodies_without_end_and_key_over_http2: Kind::OpenBodiesWithoutKey(STREAMS) => WITHOUT_KEY;
+    unread_pages: Kind::UnreadHttp1(PAGE, 100) => ALL;
+    unread_pages_over_http2: Kind::UnreadHttp2(STREAMS) => ALL;
+    bodies_without_end: Kind::OpenBody => ALL;
+    bodies_without_end_over_http2: Kind::OpenBodies(STREAMS) => ALL;
 }

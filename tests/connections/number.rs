@@ -1,28 +1,57 @@
 //! The limit on the number of connections.
 
-use tokio::net::TcpStream;
 use tokio::process::Command;
 
-use crate::clients::hostile::{Kind, closed};
+use crate::clients::frames::{HEADERS, REFUSED_STREAM, RST_STREAM, get, stream};
+use crate::clients::hostile::{Kind, PAGE};
 use crate::service::{Service, in_time};
 
+/// Honest clients that are idle keep their connections up to the limit, and the next client waits for one of them.
 #[tokio::test]
-async fn the_newest_connection_is_closed() {
-    let service = Service::start(&[("max", "20"), ("header_timeout", "1h")]).await;
-    let mut good = service.connect(false).await;
-    assert_eq!(good.get("/v1/pets").await.unwrap().0, 200);
-    let mut hostile = Vec::new();
-    for number in 0..19 {
-        hostile.push(Kind::Silent.connect(number, service.direct(), &service.key).await.unwrap());
+async fn the_next_client_waits_and_the_others_stay() {
+    let service = Service::start_tls(&[("max", "20"), ("idle_timeout", "1h")]).await;
+    assert_eq!(service.metric("connections_max").await, 20);
+    let mut clients = Vec::new();
+    for number in 0..20 {
+        let mut client = service.connect(number % 2 == 0).await;
+        assert_eq!(client.get("/v1/pets").await.unwrap().0, 200);
+        clients.push(client);
     }
     service.wait_for_metric("connections_open", |open| open == 20).await;
-    assert_eq!(service.metric("connections_refused_total").await, 0);
-    let newest = TcpStream::connect(service.direct()).await.unwrap();
-    in_time("the end of the newest connection", closed(newest)).await;
-    service.wait_for_metric("connections_refused_total", |refused| refused == 1).await;
-    assert_eq!(good.get("/v1/pets").await.unwrap().0, 200, "an open connection is served");
-    drop(hostile);
-    service.answers_again().await;
+    let mut connecting = Box::pin(service.connect(false));
+    assert!(futures::poll!(&mut connecting).is_pending());
+    for client in &mut clients {
+        assert_eq!(client.get("/v1/pets").await.unwrap().0, 200, "an open connection is served");
+    }
+    assert!(futures::poll!(&mut connecting).is_pending(), "there is room for another connection");
+    clients.pop();
+    let mut next = in_time("a connection", connecting).await;
+    assert_eq!(next.get("/v1/pets").await.unwrap().0, 200);
+    for client in &mut clients {
+        assert_eq!(client.get("/v1/pets").await.unwrap().0, 200, "an open connection is served");
+    }
+    service.stop().await;
+}
+
+/// Over HTTP/2, a request without a permit is refused in the way that lets clients send it again.
+#[tokio::test]
+async fn requests_above_the_limit_wait_or_are_refused() {
+    const REQUESTS: usize = 4;
+    let service = Service::start_tls(&[("max_requests", "4"), ("send_timeout", "5s")]).await;
+    service.add_page("Rex").await;
+    let mut hostile = service.frames(0).await;
+    for number in 0..REQUESTS {
+        hostile.send(&get(stream(number), PAGE, &service.key)).await.unwrap();
+        let head = in_time("a response", hostile.find(|frame| frame.kind == HEADERS)).await;
+        assert!(head.is_some_and(|head| head.is_ok()));
+    }
+    hostile.send(&get(stream(REQUESTS), PAGE, &service.key)).await.unwrap();
+    let refused = in_time("RST_STREAM", hostile.find(|frame| frame.kind == RST_STREAM)).await;
+    assert_eq!(refused.expect("RST_STREAM").error_code(), Some(REFUSED_STREAM));
+    // The permits are free again when this client is closed, because it takes nothing.
+    let mut waiting = service.connect(false).await;
+    assert_eq!(in_time("a response", waiting.get("/v1/pets")).await.unwrap().0, 200);
+    service.wait_for_metric("connections_timed_out_total{timeout=\"send\"}", |count| count == 1).await;
     service.stop().await;
 }
 
@@ -52,16 +81,16 @@ async fn silent_clients_do_not_use_up_the_descriptors() {
     let service = Service::start_with(&[("header_timeout", "1h")], &[], limit).await;
     let mut early = service.connect(false).await;
     assert_eq!(early.get("/v1/pets").await.unwrap().0, 200);
+    let max = service.metric("connections_max").await;
     let mut hostile = Vec::new();
-    for number in 0..400 {
-        // A connection that is refused may already be reset.
-        hostile.extend(Kind::Silent.connect(number, service.direct(), &service.key).await);
+    for _ in 0..400 {
+        hostile.push(service.held(Kind::Silent).await.unwrap());
     }
+    service.wait_for_metric("connections_open", |open| open == max).await;
     assert_eq!(early.get("/v1/pets").await.unwrap().0, 200);
     service.program.wait_for_readiness(200).await;
     drop(hostile);
-    service.answers_again().await;
-    assert!(service.metric("connections_refused_total").await >= 100);
+    service.answers().await;
     assert!(!service.program.log().contains("cannot accept connections"), "{}", service.program.log());
     service.stop().await;
 }

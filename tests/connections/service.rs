@@ -1,13 +1,15 @@
 //! A running service with short time limits, its metrics and its memory.
 
-use std::fs;
 use std::net::SocketAddr;
 use std::time::Duration;
+use std::{fs, io};
 
 use tokio::process::Command;
 use tokio::sync::{Mutex, MutexGuard};
 
+use crate::clients::frames::Connection;
 use crate::clients::good::{Client, Protocol, Trust};
+use crate::clients::hostile::{Held, Kind};
 use crate::program::{Program, WorkDir};
 
 /// The time limit of each wait. A busy machine must not reach it.
@@ -31,13 +33,18 @@ impl Service {
 
     /// Starts a service with TLS and these settings of `[connections]`.
     pub async fn start_tls(limits: &[(&str, &str)]) -> Self {
+        Self::start_tls_with(limits, |_| {}).await
+    }
+
+    /// Starts a service with TLS and these settings of `[connections]`, after `change` was applied to the command.
+    pub async fn start_tls_with(limits: &[(&str, &str)], change: impl FnOnce(&mut Command)) -> Self {
         let directory = WorkDir::new();
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         directory.write("certificate.pem", made.cert.pem());
         directory.write("key.pem", made.signing_key.serialize_pem());
         directory.write("store.toml", "[tls]\ncertificate = 'certificate.pem'\nprivate_key = 'key.pem'\n");
         let trust = Trust::only(made.cert.der().clone()).unwrap();
-        Self::start_in(directory, Some(trust), limits, &["--config", "store.toml"], |_| {}).await
+        Self::start_in(directory, Some(trust), limits, &["--config", "store.toml"], change).await
     }
 
     /// Starts a service with these settings of `[connections]`, after `change` was applied to the command.
@@ -91,33 +98,32 @@ impl Service {
         Protocol { http2, tls: self.trust.clone() }
     }
 
+    /// The certificate that clients trust; `None` without TLS.
+    pub fn trust(&self) -> Option<&Trust> {
+        self.trust.as_ref()
+    }
+
+    /// Connects a client of this kind.
+    pub async fn held(&self, kind: Kind) -> io::Result<Held> {
+        kind.connect(self.direct(), self.trust(), &self.key).await
+    }
+
+    /// Opens a connection over HTTP/2 that sends frames, with this window for each response.
+    pub async fn frames(&self, window: u32) -> Connection {
+        let trust = self.trust().expect("HTTP/2 needs TLS");
+        Connection::open(self.direct(), trust, window).await.expect("a connection")
+    }
+
     /// Connects a good client.
     pub async fn connect(&self, http2: bool) -> Client {
         Client::connect(&self.protocol(http2), self.direct(), &self.key).await.unwrap()
     }
 
-    /// Checks that new clients are answered over HTTP/1.1 and HTTP/2.
+    /// Checks that new clients are answered over HTTP/1.1, and over HTTP/2 if there is TLS.
     pub async fn answers(&self) {
-        for http2 in [false, true] {
+        for http2 in [false, true].into_iter().filter(|http2| !http2 || self.trust.is_some()) {
             let mut client = self.connect(http2).await;
             assert_eq!(client.get("/v1/pets").await.unwrap().0, 200);
-        }
-    }
-
-    /// Opens connections until one is answered over HTTP/1.1 and one over HTTP/2: there may be too many others.
-    pub async fn answers_again(&self) {
-        for http2 in [false, true] {
-            let protocol = self.protocol(http2);
-            let answered = async {
-                loop {
-                    let client = Client::connect(&protocol, self.direct(), &self.key).await;
-                    let Ok(mut client) = client else { continue };
-                    if let Ok((status, _)) = client.get("/v1/pets").await {
-                        return status;
-                    }
-                }
-            };
-            assert_eq!(in_time("a response on a new connection", answered).await, 200);
         }
     }
 
@@ -150,7 +156,7 @@ impl Service {
     /// Waits until no connection is open, and `count` exceeded this time limit and none another.
     pub async fn all_timed_out(&self, timeout: &str, count: u64) {
         self.wait_for_metric("connections_open", |open| open == 0).await;
-        for other in ["handshake", "header", "idle", "send"] {
+        for other in ["handshake", "header", "idle", "send", "age"] {
             let expected = if other == timeout { count } else { 0 };
             assert_eq!(self.timed_out(other).await, expected, "{other}");
         }
@@ -182,7 +188,7 @@ pub fn in_time_of<T>(limit: Duration, what: &str, event: impl Future<Output = T>
     async move { tokio::time::timeout(limit, event).await.unwrap_or_else(|_| panic!("not in time: {what}")) }
 }
 
-/// Waits until no other test needs thousands of connections or much memory.
+/// Waits until no other test needs hundreds of connections or much memory.
 pub async fn exclusive() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::const_new(());
     TURN.lock().await

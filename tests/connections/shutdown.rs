@@ -1,14 +1,19 @@
-//! SIGTERM while clients use HTTP/2: no request that the service has begun is lost.
+//! SIGTERM: no request that the service has begun is lost, and the process ends in time.
 
 use std::collections::HashSet;
+use std::fs;
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, prlimit};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
 
 use crate::clients::frames::{
-    ACK, Connection, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, frame, get, get_headers,
-    header_block, stream,
+    ACK, DATA, END_HEADERS, END_STREAM, Frames, GOAWAY, HEADERS, PING, frame, get, get_headers, header_block,
+    preface, stream,
 };
+use crate::clients::hostile::Kind;
 use crate::service::{Service, in_time};
 
 const BODY: &[u8] = br#"{"name":"Rex","categoryId":3}"#;
@@ -20,8 +25,8 @@ fn last_stream(payload: &[u8]) -> u32 {
 
 #[tokio::test]
 async fn requests_in_progress_finish() {
-    let mut service = Service::start(&[]).await;
-    let mut client = Connection::open(service.direct(), 65_535).await.unwrap();
+    let mut service = Service::start_tls(&[]).await;
+    let mut client = service.frames(65_535).await;
     let authorization = format!("Bearer {}", service.key);
     let mut headers = get_headers("/v1/pets", &authorization);
     headers[0].1 = "POST";
@@ -58,8 +63,8 @@ async fn requests_in_progress_finish() {
 /// A client sends requests without pause. Each that the last GOAWAY frame includes has a response.
 #[tokio::test]
 async fn every_request_that_goaway_includes_has_a_response() {
-    let mut service = Service::start(&[]).await;
-    let mut client = Connection::open(service.direct(), 1 << 20).await.unwrap();
+    let mut service = Service::start_tls(&[]).await;
+    let mut client = service.frames(1 << 20).await;
     let (mut sent, mut answered, mut last, mut signalled) = (0, HashSet::new(), None, false);
     let (mut seen, mut longest) = (Instant::now(), Duration::ZERO);
     loop {
@@ -114,14 +119,90 @@ fn frame_ack(payload: &[u8]) -> Vec<u8> {
 /// A client that answers nothing delays the end by no more than `shutdown_grace`, and is no error.
 #[tokio::test]
 async fn a_client_that_does_not_answer_does_not_prevent_the_exit() {
-    let mut service = Service::start_with(&[], &[], |command| {
+    let mut service = Service::start_tls_with(&[], |command| {
         command.env("ANIMAL_STORE_SHUTDOWN_GRACE", "1s");
     })
     .await;
-    let mut client = Connection::open(service.direct(), 65_535).await.unwrap();
+    let mut client = service.frames(65_535).await;
     client.send(&get(1, "/v1/pets", &service.key)).await.unwrap();
     assert!(in_time("a response", client.find(|frame| frame.stream == 1)).await.unwrap().is_ok());
     service.program.signal(Signal::TERM);
     assert_eq!(in_time("the exit", service.program.exit()).await.0, Some(0), "{}", service.program.log());
     assert!(in_time("GOAWAY", client.find(|frame| frame.kind == GOAWAY)).await.is_some());
+}
+
+/// A handshake that begins before SIGTERM and ends after it. The client is told, and its requests are answered.
+#[tokio::test]
+async fn a_connection_that_becomes_http2_after_sigterm_is_told() {
+    let mut service = Service::start_tls(&[]).await;
+    let trust = service.trust().expect("TLS").clone();
+    let (near, mut far) = tokio::io::duplex(64 * 1024);
+    let mut tcp = TcpStream::connect(service.direct()).await.unwrap();
+    let connector = TlsConnector::from(trust.config(true));
+    let client = tokio::spawn(connector.connect("localhost".try_into().unwrap(), near));
+    // The first message of the client arrives; its last one does not yet.
+    let mut hello = vec![0; 4096];
+    let count = far.read(&mut hello).await.unwrap();
+    tcp.write_all(&hello[..count]).await.unwrap();
+    tcp.peek(&mut [0]).await.unwrap();
+
+    service.program.signal(Signal::TERM);
+    // The listener closes before connections are told.
+    in_time("the end of the listener", async { while TcpStream::connect(service.direct()).await.is_ok() {} })
+        .await;
+    let pump = tokio::spawn(async move { tokio::io::copy_bidirectional(&mut tcp, &mut far).await });
+    let mut tls = in_time("the handshake", client).await.unwrap().unwrap();
+    let requests: Vec<u8> =
+        (0..20).flat_map(|number| get(stream(number), "/v1/pets", &service.key)).collect();
+    tls.write_all(&[preface(1 << 20), requests].concat()).await.unwrap();
+    tls.flush().await.unwrap();
+    let (mut frames, mut answered, mut told) = (Frames::default(), HashSet::new(), false);
+    let mut bytes = vec![0; 4096];
+    while let Ok(count @ 1..) = in_time("bytes", tls.read(&mut bytes)).await {
+        for frame in frames.feed(&bytes[..count]) {
+            match frame.kind {
+                HEADERS => assert!(frame.is_ok() && answered.insert(frame.stream), "{frame:?}"),
+                GOAWAY => told = true,
+                PING if frame.flags & ACK == 0 => {
+                    tls.write_all(&frame_ack(&frame.payload)).await.unwrap();
+                    tls.flush().await.unwrap();
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(told, "GOAWAY is missing");
+    assert_eq!(answered.len(), 20, "a request was lost");
+    pump.abort();
+    assert_eq!(in_time("the exit", service.program.exit()).await.0, Some(0), "{}", service.program.log());
+}
+
+/// Without file descriptors for new connections, with a handshake that hangs, half a head, and an idle client.
+#[tokio::test]
+async fn nothing_delays_the_exit_beyond_the_grace() {
+    let mut service =
+        Service::start_tls_with(&[("handshake_timeout", "1h"), ("header_timeout", "1h")], |command| {
+            command.env("ANIMAL_STORE_SHUTDOWN_GRACE", "3s");
+        })
+        .await;
+    let mut held = Vec::new();
+    for kind in [Kind::Silent, Kind::HalfHandshake, Kind::HalfHeader, Kind::IdleHttp1, Kind::IdleHttp2] {
+        held.push(service.held(kind).await.unwrap());
+    }
+    let pid = service.program.pid();
+    let used = fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).unwrap().count();
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    prlimit(Some(pid), Resource::Nofile, Rlimit { current: Some(used as u64), maximum }).unwrap();
+    let mut waiting = Vec::new();
+    for _ in 0..20 {
+        waiting.push(TcpStream::connect(service.direct()).await.unwrap());
+    }
+    service.program.wait_for_log("cannot accept connections").await;
+    let start = Instant::now();
+    service.program.signal(Signal::TERM);
+    assert_eq!(in_time("the exit", service.program.exit()).await.0, Some(0), "{}", service.program.log());
+    let took = start.elapsed();
+    // The documented limit, and as much again for a busy machine; without a limit the exit took a minute.
+    assert!(took < 2 * Duration::from_secs(3 + 2), "{took:?}");
+    drop((held, waiting));
 }

@@ -7,7 +7,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::sleep;
 
-use crate::clients::frames::{ACK, Connection, HEADERS, PING, frame, get};
 use crate::clients::hostile::closed;
 use crate::link::on_slow_link;
 use crate::service::{Service, in_time, in_time_of};
@@ -18,12 +17,12 @@ fn file() -> String {
     format!("/{}", largest.unwrap().path)
 }
 
-/// 1.5 MB at 200 kbit/s take a minute, more than any limit on the time of a response without bytes.
+/// 1.5 MB at 100 kbit/s take two minutes, more than any limit on the time of a response without bytes.
 const PATIENCE: Duration = Duration::from_secs(400);
 
 /// Gets the file over the slow link.
 async fn gets_the_file(http2: bool) {
-    let service = Service::start(&[]).await;
+    let service = Service::start_tls(&[]).await;
     let mut client = service.connect(http2).await;
     let (status, file) = in_time_of(PATIENCE, "the file", client.get(&file())).await.unwrap();
     assert!(status == 200 && file.len() > 1_400_000, "{status}, {} bytes", file.len());
@@ -33,12 +32,12 @@ async fn gets_the_file(http2: bool) {
 }
 
 #[test]
-fn over_http1_at_200_kbit_a_second() {
+fn over_http1_at_100_kbit_a_second() {
     on_slow_link(|| gets_the_file(false));
 }
 
 #[test]
-fn over_http2_at_200_kbit_a_second() {
+fn over_http2_at_100_kbit_a_second() {
     on_slow_link(|| gets_the_file(true));
 }
 
@@ -90,8 +89,8 @@ async fn a_client_that_pauses_gets_everything() {
 }
 
 #[tokio::test]
-async fn a_client_that_takes_100_bytes_a_second_is_closed_after_a_minute() {
-    let service = Service::start(&[]).await;
+async fn a_client_that_takes_100_bytes_a_second_is_closed() {
+    let service = Service::start(&[("send_timeout", "5s")]).await;
     let mut client = ask_for_files(&service).await;
     let slow = async {
         let mut buffer = [0; 100];
@@ -101,30 +100,6 @@ async fn a_client_that_takes_100_bytes_a_second_is_closed_after_a_minute() {
         }
     };
     in_time("the end of the connection", slow).await;
-    in_time("the end of the connection", closed(client)).await;
-    service.stop().await;
-}
-
-/// Static bytes use no memory of the service, so clients that do not read them do not cost others their connection.
-#[tokio::test]
-async fn unread_files_close_no_connection() {
-    const CLIENTS: usize = 60;
-    let service = Service::start(&[("send_timeout", "1h")]).await;
-    let mut clients = Vec::new();
-    for _ in 0..CLIENTS {
-        let mut client = Connection::open(service.direct(), 0).await.unwrap();
-        client.send(&get(1, &file(), &service.key)).await.unwrap();
-        let head = in_time("a response", client.find(|frame| frame.kind == HEADERS)).await;
-        assert!(head.is_some_and(|frame| frame.is_ok()));
-        clients.push(client);
-    }
-    service.answers().await;
-    for mut client in clients {
-        let _ = client.send(&frame(PING, 0, 0, b"are you?")).await;
-        let answer =
-            in_time("the answer to PING", client.find(|it| it.kind == PING && it.flags == ACK)).await;
-        assert!(answer.is_some(), "the connection was closed");
-    }
-    assert_eq!(service.timed_out("send").await, 0);
+    in_time("the end of the connection", closed(Box::new(client))).await;
     service.stop().await;
 }

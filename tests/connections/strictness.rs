@@ -40,6 +40,8 @@ accepted! {
         "\nGET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer KEY\r\n\r\n" => 200;
     a_fragment_in_the_target:
         "GET /v1/pets#fragment HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer KEY\r\n\r\n" => 200;
+    http_1_0_without_host:
+        "GET /v1/pets HTTP/1.0\r\nAuthorization: Bearer KEY\r\n\r\n" => 200;
     a_port_that_does_not_exist:
         "GET /v1/pets HTTP/1.1\r\nHost: a:99999\r\nAuthorization: Bearer KEY\r\n\r\n" => 200;
     a_content_length_beside_a_transfer_encoding:

@@ -56,9 +56,6 @@ async fn ten_thousand_open_connections() {
             command.env("ANIMAL_STORE_REQUEST_TIMEOUT", "1h");
             command.env("ANIMAL_STORE_CONNECTIONS__HEADER_TIMEOUT", "1h");
             command.env("ANIMAL_STORE_CONNECTIONS__IDLE_TIMEOUT", "1h");
-            // Until the first responses, no client is known to have a key.
-            command.env("ANIMAL_STORE_CONNECTIONS__MEMORY_MIB", "256");
-            command.env("ANIMAL_STORE_CONNECTIONS__MEMORY_WITHOUT_KEY_MIB", "256");
         })
         .await;
     all_accepted(&service, &key).await;

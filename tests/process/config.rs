@@ -35,8 +35,8 @@ async fn without_configuration_all_settings_are_defaults() {
         ("connections.header_timeout", r#""10s""#),
         ("connections.idle_timeout", r#""1m""#),
         ("connections.send_timeout", r#""30s""#),
-        ("connections.memory_mib", "192"),
-        ("connections.memory_without_key_mib", "96"),
+        ("connections.max_requests", "1024"),
+        ("connections.max_age", r#""1h""#),
     ] {
         assert_eq!(setting(&page, name), (value.to_owned(), "default".to_owned()));
     }

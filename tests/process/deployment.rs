@@ -88,7 +88,7 @@ fn the_service_is_hardened() {
 #[test]
 fn the_service_leaves_no_core_and_has_a_memory_limit() {
     let service = deploy("animal-store.service");
-    for setting in ["LimitCORE=0", "MemoryMax=512M"] {
+    for setting in ["LimitCORE=0", "MemoryMax=1G"] {
         assert!(service.lines().any(|line| line == setting), "{setting} is not in:\n{service}");
     }
 }

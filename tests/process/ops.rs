@@ -365,7 +365,11 @@ async fn operators_are_answered_only_under_known_host_names() {
         ("GET http://evil.example/livez HTTP/1.1\r\nHost: localhost\r\n", 421),
         ("GET /livez HTTP/1.0\r\nHost: localhost\r\n", 200),
         ("GET /livez HTTP/1.0\r\nHost: evil@localhost\r\n", 421),
-        ("GET /livez HTTP/1.0\r\n", 421),
+        // Health checks of load balancers; the last one is that of HAProxy.
+        ("GET /livez HTTP/1.0\r\n", 200),
+        ("GET /readyz HTTP/1.0\r\n", 200),
+        ("OPTIONS / HTTP/1.0\r\n", 200),
+        ("OPTIONS /livez HTTP/1.0\r\n", 405),
     ] {
         assert_eq!(exchange(&address, request).await, status, "{request}");
     }

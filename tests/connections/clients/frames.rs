@@ -1,10 +1,13 @@
-//! HTTP/2 frames (RFC 9113), for what a client library would not send.
+//! HTTP/2 frames over TLS (RFC 9113), for what a client library would not send.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+
+use super::good::Trust;
 
 /// The first bytes of a client (section 3.4). A SETTINGS frame must follow.
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -126,23 +129,43 @@ impl Frame {
     }
 }
 
-/// A connection that sends arbitrary bytes and reads frames.
-pub struct Connection {
-    pub stream: TcpStream,
-    received: Vec<u8>,
+/// The bytes of frames, of which the last one may be incomplete.
+#[derive(Default)]
+pub struct Frames(Vec<u8>);
+
+impl Frames {
+    /// Adds bytes, and returns the frames that are complete.
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<Frame> {
+        self.0.extend(bytes);
+        std::iter::from_fn(|| self.take()).collect()
+    }
+
+    fn take(&mut self) -> Option<Frame> {
+        let head: [u8; 9] = self.0.get(..9)?.try_into().ok()?;
+        let end = 9 + u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+        let payload = self.0.get(9..end)?.to_vec();
+        self.0.drain(..end);
+        let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
+        Some(Frame { kind: head[3], flags: head[4], stream, payload })
+    }
 }
 
-impl From<TcpStream> for Connection {
-    fn from(stream: TcpStream) -> Self {
-        Self { stream, received: Vec::new() }
+/// A connection that sends arbitrary bytes and reads frames.
+pub struct Connection {
+    pub stream: TlsStream<TcpStream>,
+    received: Frames,
+}
+
+impl From<TlsStream<TcpStream>> for Connection {
+    fn from(stream: TlsStream<TcpStream>) -> Self {
+        Self { stream, received: Frames::default() }
     }
 }
 
 impl Connection {
     /// Connects, and sends the preface with this window for each response.
-    pub async fn open(address: SocketAddr, window: u32) -> io::Result<Self> {
-        let mut stream = TcpStream::connect(address).await?;
-        stream.set_nodelay(true)?;
+    pub async fn open(address: SocketAddr, trust: &Trust, window: u32) -> io::Result<Self> {
+        let mut stream = trust.connect(TcpStream::connect(address).await?, true).await?;
         stream.write_all(&preface(window)).await?;
         Ok(stream.into())
     }
@@ -150,16 +173,19 @@ impl Connection {
     /// Sends bytes, and reads meanwhile, because a server that is not read stops to read. Fails when the
     /// connection has ended.
     pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let (mut reader, mut writer) = self.stream.split();
+        let (mut reader, mut writer) = tokio::io::split(&mut self.stream);
         let (received, mut buffer) = (&mut self.received, vec![0; 16 * 1024]);
-        let mut writing = std::pin::pin!(writer.write_all(bytes));
+        let mut writing = std::pin::pin!(async {
+            writer.write_all(bytes).await?;
+            writer.flush().await
+        });
         loop {
             tokio::select! {
                 biased;
                 written = &mut writing => return written,
                 count = reader.read(&mut buffer) => match count? {
                     0 => return Err(ErrorKind::UnexpectedEof.into()),
-                    count => received.extend(&buffer[..count]),
+                    count => received.0.extend(&buffer[..count]),
                 },
             }
         }
@@ -169,29 +195,15 @@ impl Connection {
     pub async fn next(&mut self) -> Option<Frame> {
         let mut bytes = vec![0; 64 * 1024];
         loop {
-            if let Some(frame) = self.take() {
+            if let Some(frame) = self.received.take() {
                 return Some(frame);
             }
             match self.stream.read(&mut bytes).await {
                 // A reset ends the connection too.
                 Ok(0) | Err(_) => return None,
-                Ok(count) => self.received.extend(&bytes[..count]),
+                Ok(count) => self.received.0.extend(&bytes[..count]),
             }
         }
-    }
-
-    /// Discards what was received. Frames cannot be read afterwards, because one may be incomplete.
-    pub fn forget(&mut self) {
-        self.received.clear();
-    }
-
-    fn take(&mut self) -> Option<Frame> {
-        let head: [u8; 9] = self.received.get(..9)?.try_into().ok()?;
-        let end = 9 + u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
-        let payload = self.received.get(9..end)?.to_vec();
-        self.received.drain(..end);
-        let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
-        Some(Frame { kind: head[3], flags: head[4], stream, payload })
     }
 
     /// Reads until the next frame that fits; `None` if the connection ends before.

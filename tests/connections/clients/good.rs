@@ -1,5 +1,6 @@
 //! A client that sends requests and reads the responses, on one connection.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 /// The certificates that a client trusts.
 #[derive(Clone, Debug)]
@@ -43,12 +45,22 @@ impl Trust {
         config.alpn_protocols = vec![if http2 { b"h2".to_vec() } else { b"http/1.1".to_vec() }];
         Arc::new(config)
     }
+
+    /// Completes the handshake on a connection.
+    ///
+    /// # Errors
+    /// Those of the connection and the handshake.
+    pub async fn connect(&self, stream: TcpStream, http2: bool) -> io::Result<TlsStream<TcpStream>> {
+        stream.set_nodelay(true)?;
+        let name = ServerName::try_from("localhost").map_err(io::Error::other)?;
+        TlsConnector::from(self.config(http2)).connect(name, stream).await
+    }
 }
 
 /// How the client connects.
 #[derive(Clone, Debug)]
 pub struct Protocol {
-    /// HTTP/2, else HTTP/1.1.
+    /// HTTP/2, which needs TLS; else HTTP/1.1.
     pub http2: bool,
     /// Without it there is no TLS.
     pub tls: Option<Trust>,
@@ -75,14 +87,12 @@ impl Client {
     /// Those of the connection and the handshakes.
     pub async fn connect(protocol: &Protocol, address: SocketAddr, key: &str) -> Result<Self, Error> {
         let stream = TcpStream::connect(address).await?;
-        stream.set_nodelay(true)?;
         let sender = match &protocol.tls {
-            None => handshake(protocol.http2, stream).await?,
-            Some(trust) => {
-                let connector = TlsConnector::from(trust.config(protocol.http2));
-                let name = ServerName::try_from("localhost")?;
-                handshake(protocol.http2, connector.connect(name, stream).await?).await?
+            None => {
+                stream.set_nodelay(true)?;
+                handshake(false, stream).await?
             }
+            Some(trust) => handshake(protocol.http2, trust.connect(stream, protocol.http2).await?).await?,
         };
         Ok(Self { sender, key: key.to_owned() })
     }

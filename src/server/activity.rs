@@ -1,0 +1,242 @@
+//! What a connection does, and the time limits that follow from it.
+//!
+//! The stream and the requests of a connection count events without reading a clock. Its task looks at the counters a few
+//! times in each limit, so neither a request nor a write needs a timer. `header_read_timeout` of hyper would be a
+//! second clock, cannot tell an idle connection from half a head, and does not exist for HTTP/2; `tokio-io-timeout` does
+//! not see a response over HTTP/2 that waits for a window, because nothing is written then.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::limits::ConnectionLimits;
+use crate::telemetry::connections::Timeout;
+
+/// How long a client may send requests after it was told that the connection ends: longer than a round trip.
+const LAST_REQUEST: Duration = Duration::from_secs(1);
+
+/// The events of a connection.
+#[derive(Debug, Default)]
+pub(super) struct Activity {
+    /// The bytes that the kernel has accepted.
+    written: AtomicU64,
+    /// The requests that have arrived.
+    requests: AtomicU64,
+    /// The requests that have no response yet.
+    running: AtomicUsize,
+    /// The responses of which bytes wait for the client.
+    unsent: AtomicUsize,
+    /// Whether the client is to be told that the connection ends.
+    ends: AtomicBool,
+}
+
+/// A request without a response, or a response that waits for its client, until this is dropped.
+pub(super) struct Open {
+    activity: Arc<Activity>,
+    counter: fn(&Activity) -> &AtomicUsize,
+}
+
+impl Activity {
+    /// Counts bytes that the kernel has accepted.
+    pub(super) fn wrote(&self, bytes: &[u8]) {
+        self.written.fetch_add(bytes.len() as u64, Relaxed);
+    }
+
+    /// Counts a request that has arrived.
+    pub(super) fn request(self: &Arc<Self>) -> Open {
+        self.requests.fetch_add(1, Relaxed);
+        self.open(|it| &it.running)
+    }
+
+    /// Counts a response whose bytes wait for the client.
+    pub(super) fn response(self: &Arc<Self>) -> Open {
+        self.open(|it| &it.unsent)
+    }
+
+    fn open(self: &Arc<Self>, counter: fn(&Self) -> &AtomicUsize) -> Open {
+        counter(self).fetch_add(1, Relaxed);
+        Open { activity: self.clone(), counter }
+    }
+
+    /// Whether the client is to be told that the connection ends.
+    pub(super) fn ends(&self) -> bool {
+        self.ends.load(Relaxed)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        (self.counter)(&self.activity).fetch_sub(1, Relaxed);
+    }
+}
+
+/// What to do with a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Keep,
+    /// Tell the client that the connection ends, because of this limit or of its age.
+    Tell(Option<Timeout>),
+    /// Close it, because of this limit or after its client was told.
+    Close(Option<Timeout>),
+}
+
+/// Measures the time limits of a connection.
+pub(super) struct Watch {
+    pub(super) activity: Arc<Activity>,
+    limits: ConnectionLimits,
+    pub(super) is_http2: bool,
+    opened: Instant,
+    /// The bytes at the last look, and when they last changed or no response waited.
+    written: (u64, Instant),
+    /// The requests at the last look, and when there last was one.
+    requests: (u64, Instant),
+}
+
+impl Watch {
+    /// Starts with a connection that was opened at `now`.
+    pub(super) fn new(
+        activity: Arc<Activity>,
+        limits: ConnectionLimits,
+        is_http2: bool,
+        now: Instant,
+    ) -> Self {
+        Self { activity, limits, is_http2, opened: now, written: (0, now), requests: (0, now) }
+    }
+
+    /// Returns how often to look: a few times in the shortest limit.
+    pub(super) fn period(&self) -> Duration {
+        let shortest = self.limits.times().into_iter().map(|(_, limit)| limit).min().unwrap_or_default();
+        (shortest / 8).clamp(Duration::from_millis(10), LAST_REQUEST)
+    }
+
+    /// Marks that the client is told at `now` that the connection ends. From then on it has [`LAST_REQUEST`].
+    pub(super) fn tell(&mut self, now: Instant) {
+        self.activity.ends.store(true, Relaxed);
+        self.requests.1 = now;
+    }
+
+    /// Looks at the connection.
+    pub(super) fn look(&mut self, now: Instant) -> Verdict {
+        let (activity, limits) = (&self.activity, &self.limits);
+        let unsent = activity.unsent.load(Relaxed) > 0;
+        let written = activity.written.load(Relaxed);
+        if written != self.written.0 || !unsent {
+            self.written = (written, now);
+        }
+        let requests = activity.requests.load(Relaxed);
+        if requests != self.requests.0 || unsent || activity.running.load(Relaxed) > 0 {
+            self.requests = (requests, now);
+        }
+        let (age, idle) = (now - self.opened, now - self.requests.1);
+        if now - self.written.1 >= limits.send_timeout {
+            Verdict::Close(Some(Timeout::Send))
+        } else if age >= limits.max_age {
+            Verdict::Close(Some(Timeout::Age))
+        } else if activity.ends() {
+            if idle >= LAST_REQUEST { Verdict::Close(None) } else { Verdict::Keep }
+        } else if requests == 0 && age >= limits.header_timeout {
+            Verdict::Close(Some(Timeout::Header))
+        } else if idle >= limits.idle_timeout {
+            let idle = Some(Timeout::Idle);
+            if self.is_http2 { Verdict::Tell(idle) } else { Verdict::Close(idle) }
+        } else if age >= limits.max_age / 2 {
+            Verdict::Tell(None)
+        } else {
+            Verdict::Keep
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: ConnectionLimits = ConnectionLimits {
+        max: None,
+        max_requests: 1,
+        handshake_timeout: Duration::from_secs(5),
+        header_timeout: Duration::from_secs(10),
+        idle_timeout: Duration::from_secs(60),
+        send_timeout: Duration::from_secs(30),
+        max_age: Duration::from_secs(1_000),
+    };
+
+    /// A connection, and what it is to do so many seconds after it was opened.
+    struct Test {
+        activity: Arc<Activity>,
+        watch: Watch,
+    }
+
+    impl Test {
+        fn new(is_http2: bool) -> Self {
+            let activity = Arc::<Activity>::default();
+            let watch = Watch::new(activity.clone(), LIMITS, is_http2, Instant::now());
+            Self { activity, watch }
+        }
+
+        fn at(&mut self, second: u64) -> Verdict {
+            self.watch.look(self.watch.opened + Duration::from_secs(second))
+        }
+    }
+
+    #[test]
+    fn the_first_request_has_a_limit_of_its_own() {
+        for is_http2 in [false, true] {
+            let mut test = Test::new(is_http2);
+            assert_eq!((test.at(9), test.at(10)), (Verdict::Keep, Verdict::Close(Some(Timeout::Header))));
+            let mut test = Test::new(is_http2);
+            let request = test.activity.request();
+            assert_eq!(test.at(10), Verdict::Keep);
+            drop(request);
+            assert_eq!(test.at(69), Verdict::Keep);
+            let idle = Some(Timeout::Idle);
+            let verdict = if is_http2 { Verdict::Tell(idle) } else { Verdict::Close(idle) };
+            assert_eq!(test.at(70), verdict);
+        }
+    }
+
+    #[test]
+    fn a_client_that_takes_some_is_kept_and_one_that_takes_nothing_is_not() {
+        let mut test = Test::new(true);
+        drop(test.activity.request());
+        let _response = test.activity.response();
+        for second in 0..200 {
+            if second % 29 == 0 {
+                test.activity.wrote(b"a");
+            }
+            assert_eq!(test.at(second), Verdict::Keep, "{second}");
+        }
+        // The last byte was taken after 174 seconds.
+        assert_eq!((test.at(203), test.at(204)), (Verdict::Keep, Verdict::Close(Some(Timeout::Send))));
+    }
+
+    #[test]
+    fn a_request_that_runs_for_long_is_not_idle() {
+        let mut test = Test::new(true);
+        let request = test.activity.request();
+        for second in (0..500).step_by(10) {
+            assert_eq!(test.at(second), Verdict::Keep);
+        }
+        drop(request);
+        assert_eq!(test.at(499), Verdict::Keep);
+    }
+
+    #[test]
+    fn an_old_connection_is_told_and_ends_when_it_is_idle() {
+        let mut test = Test::new(false);
+        let request = test.activity.request();
+        assert_eq!((test.at(499), test.at(500)), (Verdict::Keep, Verdict::Tell(None)));
+        test.watch.tell(test.watch.opened + Duration::from_secs(500));
+        assert_eq!((test.at(600), test.at(999)), (Verdict::Keep, Verdict::Keep));
+        assert_eq!(test.at(1_000), Verdict::Close(Some(Timeout::Age)));
+        drop(request);
+        let mut test = Test::new(false);
+        drop(test.activity.request());
+        assert_eq!(test.at(50), Verdict::Keep);
+        // It has been idle for long, and still has time for a request that is on its way.
+        test.watch.tell(test.watch.opened + Duration::from_secs(50));
+        assert_eq!((test.at(50), test.at(51)), (Verdict::Keep, Verdict::Close(None)));
+    }
+}
