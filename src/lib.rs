@@ -19,7 +19,6 @@
 //! - [`storage`]: the promises of a store; SQLite and PostgreSQL.
 //! - [`document`]: the OpenAPI document as constants, prepared by `build.rs`.
 //! - [`schemas`]: the types of `components/schemas` and their limits.
-//! - `model`: every order of events, for tests.
 
 /// The version of the program. The API has one of its own, [`document::Document::version`].
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -29,8 +28,6 @@ pub mod cursor;
 pub mod document;
 pub mod http;
 pub mod keys;
-#[cfg(test)]
-mod model;
 pub mod operations;
 pub mod rate_limit;
 pub mod schemas;

@@ -43,7 +43,7 @@ impl HttpResponseError for StoreError {
     fn code(&self) -> ErrorCode {
         match self {
             Self::Busy | Self::Unavailable(_) => ErrorCode::Unavailable,
-            Self::Broken(_) => ErrorCode::Internal,
+            Self::Broken(_) | Self::Invalid(_) => ErrorCode::Internal,
         }
     }
 }
@@ -196,7 +196,7 @@ mod tests {
                 "authentication: the store is unavailable: its disk is full",
             ),
             (StoreError::Busy.into(), 503, "too many writes are waiting"),
-            (damaged.into(), 500, "the store is broken: it is damaged"),
+            (damaged.into(), 500, "the store failed: it is damaged"),
             (ApiError::TimeLimit.into(), 503, "the request reached its time limit"),
         ] {
             assert_eq!(error.cause.as_deref(), Some(cause));

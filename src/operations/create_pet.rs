@@ -1,6 +1,5 @@
 //! `createPet`: `POST /pets`.
 
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
 use schemars::schema::{InstanceType, Schema, SchemaObject};
@@ -33,11 +32,10 @@ pub(super) async fn create_pet(
     let (store, new) = (&context.context().store, body.into_inner());
     let (pet, replayed) = match key {
         None => (store.add_pet(new).await?, None),
-        Some(key) => match store.add_pet_once(new, key, Timestamp::now()).await? {
+        Some(key) => match store.add_pet_once(new, key).await? {
             AddedOnce::Now(pet) => (pet, None),
             AddedOnce::Before(pet) => (pet, Some(TRUE)),
             AddedOnce::Differs => return Err(CreatePetError::KeyReused),
-            AddedOnce::Removed => return Err(CreatePetError::Removed),
         },
     };
     let location = format!("{BASE_PATH}/pets/{}", pet.id);
@@ -69,8 +67,6 @@ fn only_true(_: &mut SchemaGenerator) -> Schema {
 pub(super) enum CreatePetError {
     #[error("this Idempotency-Key was sent with a different animal; send a new key for each animal")]
     KeyReused,
-    #[error("the animal that this Idempotency-Key added was removed; send a new key to add it again")]
-    Removed,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -80,7 +76,7 @@ impl HttpResponseError for CreatePetError {
 
     fn code(&self) -> ErrorCode {
         match self {
-            Self::KeyReused | Self::Removed => ErrorCode::IdempotencyKeyReused,
+            Self::KeyReused => ErrorCode::IdempotencyKeyReused,
             Self::Store(error) => error.code(),
         }
     }

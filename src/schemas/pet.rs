@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::name::PetName;
 
 /// An animal as the service returns it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Pet {
     /// Assigned by the service.

@@ -27,7 +27,7 @@ struct Table {
 
 const ANIMALS: Table = Table {
     name: "animal",
-    columns: "id, name, category_id, status",
+    columns: "id, name, category, status",
     types: &[Type::INT8, Type::TEXT, Type::INT8, Type::TEXT],
     order: "id",
 };
@@ -42,9 +42,9 @@ const API_KEYS: Table = Table {
 
 const IDEMPOTENCY_KEYS: Table = Table {
     name: "idempotency_key",
-    columns: "animal_id, client, value, added",
-    types: &[Type::INT8, Type::TEXT, Type::TEXT, Type::INT8],
-    order: "animal_id",
+    columns: "client, value, fingerprint, response, added",
+    types: &[Type::TEXT, Type::TEXT, Type::BYTEA, Type::TEXT, Type::INT8],
+    order: "added",
 };
 
 /// The highest identifier that was ever assigned.

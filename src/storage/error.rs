@@ -13,81 +13,44 @@ pub enum StoreError {
     /// connection. It is unknown whether a write took effect.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
-    /// The store contains an invalid value, or the arguments are invalid.
-    #[error("the store is broken: {0}")]
+    /// The database is damaged, contains an invalid value or rejected a statement.
+    #[error("the store failed: {0}")]
     Broken(String),
+    /// The arguments are invalid.
+    #[error("{0}")]
+    Invalid(String),
 }
 
-/// Why a database failed: a message for callers. The name in snake case is the value of the label `error_type` (attribute
-/// `error.type` of OpenTelemetry).
+/// Why a database failed, in the causes upon which an operator acts differently: a message for callers. The name in snake case
+/// is the value of the label `error_type` (attribute `error.type` of OpenTelemetry). The log has the code of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(super) enum ErrorType {
-    /// There is no connection, or no file.
+    /// There is no connection, or it was lost; the file or its disk cannot be used.
     #[error("it cannot be reached")]
     Unreachable,
-    /// The path of the database leads to another file than the one that is open.
-    #[error("its file was replaced or removed; restart the service")]
-    Replaced,
-    /// The connection was lost during the operation.
-    #[error("the connection to it was lost")]
-    ConnectionLost,
-    /// The database did not respond in time.
+    /// The database did not respond in time, cancelled the statement, or did not wait for its standby.
     #[error("it did not respond in time")]
     Timeout,
     /// Another process or session holds the lock.
     #[error("another process or session holds its lock")]
     Locked,
-    /// The operation was interrupted.
-    #[error("the operation was interrupted")]
-    Interrupted,
-    /// The server is starting or stopping.
-    #[error("it is stopping or starting")]
-    Restarting,
-    /// The write was committed, but it is unknown whether it was replicated.
-    #[error("it is unknown whether a write was replicated")]
-    NotReplicated,
+    /// The disk, the memory or the number of connections is exhausted.
+    #[error("its disk is full, or another resource is exhausted")]
+    Full,
     /// The database is read-only.
     #[error("it is read-only")]
     ReadOnly,
-    /// Authentication or authorization failed.
-    #[error("it refuses access")]
-    AccessDenied,
-    /// The disk is full.
-    #[error("its disk is full")]
-    DiskFull,
-    /// Memory, connections or another resource are exhausted.
-    #[error("it is out of resources")]
-    OutOfResources,
-    /// The disk failed.
-    #[error("its disk failed")]
-    Io,
-    /// The highest identifier of an animal was assigned.
-    #[error("it has no identifier left for another animal")]
-    NoIdentifierLeft,
-    /// A row contains a value that this program does not store.
-    #[error("it contains an unexpected value")]
-    UnexpectedValue,
-    /// The database file is corrupt. SQLite also reports EIO of a read as damage.
-    #[error("it is damaged, or its disk cannot be read")]
-    Damaged,
-    /// The database rejected a statement.
-    #[error("it rejected a statement")]
-    RefusedStatement,
-    /// The response does not follow the protocol.
-    #[error("its response does not follow the protocol")]
-    NotUnderstood,
+    /// Anything else: damage, a value that this program does not store, a missing privilege, a changed table.
+    #[error("it is damaged, or rejected a statement")]
+    Rejected,
 }
 
 impl From<ErrorType> for StoreError {
     fn from(error_type: ErrorType) -> Self {
         let why = error_type.to_string();
         match error_type {
-            ErrorType::NoIdentifierLeft
-            | ErrorType::UnexpectedValue
-            | ErrorType::Damaged
-            | ErrorType::RefusedStatement
-            | ErrorType::NotUnderstood => Self::Broken(why),
+            ErrorType::Rejected => Self::Broken(why),
             _ => Self::Unavailable(why),
         }
     }

@@ -1,78 +1,83 @@
 //! When expired idempotency keys are removed.
 //!
-//! Additions with a key cause it, at most once a minute and in small chunks, so that no write waits long and a store
-//! without such additions does nothing. A chunk looks at the oldest keys, so that it never scans the others.
-//!
-//! The minute is one of the monotonic clock. The age of a key is one of the wall clock, which may have jumped: a key with
-//! a time in the future gets the present time when it is found among the oldest keys, and so expires a day later. Until
-//! then, chunks begin after it.
+//! Additions with a key cause it, at most once a minute and in chunks, so that no write waits long and a store without such
+//! additions does nothing.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::types::IdempotencyKey;
 
-/// The maximum number of keys that one write looks at.
-pub(super) const CHUNK: u32 = 256;
+/// The maximum number of keys that one write removes.
+pub(super) const CHUNK: u64 = 256;
 const BETWEEN_CHUNKS: Duration = Duration::from_secs(60);
 
-/// Decides when to remove the next chunk.
-#[derive(Default)]
-pub(super) struct Expiry(Mutex<State>);
-
-#[derive(Default)]
-struct State {
-    /// When the next chunk is due; `None` for at once.
-    next: Option<Instant>,
-    /// The highest identifier with a key that was corrected, and when that was, in seconds of the wall clock.
-    corrected: Option<(i64, i64)>,
-}
-
-/// What was done with a chunk.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Removed {
-    /// The number of keys that were removed.
-    pub(super) count: u64,
-    /// The highest identifier of an animal whose key had a time in the future.
-    pub(super) corrected: Option<i64>,
-}
+/// Decides when to remove the next chunk. A clone shares the decision.
+#[derive(Clone, Default)]
+pub(super) struct Expiry(Arc<Mutex<Option<Instant>>>);
 
 impl Expiry {
-    /// Returns the identifier after which the keys of a chunk begin, if one is due now. Returns it to one caller.
-    pub(super) fn due(&self, at: Timestamp) -> Option<i64> {
-        let mut state = self.state();
+    /// Returns whether a chunk is due now. Returns `true` to one caller.
+    pub(super) fn is_due(&self) -> bool {
+        let mut next = self.next();
         let now = Instant::now();
-        if state.next.is_some_and(|next| now < next) {
-            return None;
+        if next.is_some_and(|next| now < next) {
+            return false;
         }
-        state.next = Some(now + BETWEEN_CHUNKS);
-        let day = 0..IdempotencyKey::LIFETIME.as_secs();
-        state.corrected.take_if(|(_, since)| !day.contains(&at.as_second().saturating_sub(*since)));
-        Some(state.corrected.map_or(i64::MIN, |(id, _)| id))
+        *next = Some(now + BETWEEN_CHUNKS);
+        true
     }
 
-    /// Notes what was done with a chunk at `at`. If there may be more to remove, the next one is due at once.
-    pub(super) fn removed(&self, removed: Removed, at: Timestamp) {
-        let mut state = self.state();
-        if let Some(id) = removed.corrected {
-            state.corrected = Some((id, at.as_second()));
-        }
-        if removed.corrected.is_some() || removed.count >= u64::from(CHUNK) {
-            state.next = None;
+    /// Notes how many keys a chunk had. After a full one, the next is due at once.
+    pub(super) fn removed(&self, count: u64) {
+        if count >= CHUNK {
+            *self.next() = None;
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn next(&self) -> MutexGuard<'_, Option<Instant>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Returns the time, in seconds, up to which keys that were stored have expired at `at`.
-pub(super) fn expired_until(at: Timestamp) -> i64 {
-    at.as_second().saturating_sub(IdempotencyKey::LIFETIME.as_secs())
+/// A clock for the age of idempotency keys, which follows a wall clock but never its jumps ahead: such a jump would remove
+/// keys early.
+///
+/// It adds the monotonic clock to the lowest difference between the two clocks that was seen. If the wall clock jumps back,
+/// or the machine sleeps, keys only live longer. A process that starts while the wall clock is ahead does not notice:
+/// therefore the systemd unit has `After=time-sync.target`.
+pub(super) struct SteadyClock {
+    start: std::time::Instant,
+    /// In seconds; `None` before the first look at the wall clock.
+    lowest: Option<i64>,
+}
+
+impl Default for SteadyClock {
+    fn default() -> Self {
+        Self { start: std::time::Instant::now(), lowest: None }
+    }
+}
+
+impl SteadyClock {
+    /// Looks at the wall clock, whose time is `wall`, in seconds since the Unix epoch.
+    pub(super) fn see(&mut self, wall: i64) {
+        self.expired_before(wall);
+    }
+
+    /// Looks at the wall clock like [`SteadyClock::see`]. Returns the time, in seconds, before which keys that were stored
+    /// have expired.
+    pub(super) fn expired_before(&mut self, wall: i64) -> i64 {
+        self.expired_before_at(wall, self.start.elapsed().as_secs() as i64)
+    }
+
+    fn expired_before_at(&mut self, wall: i64, monotonic: i64) -> i64 {
+        let difference = wall.saturating_sub(monotonic);
+        let lowest = self.lowest.map_or(difference, |lowest| lowest.min(difference));
+        self.lowest = Some(lowest);
+        monotonic.saturating_add(lowest).saturating_sub(IdempotencyKey::LIFETIME.as_secs())
+    }
 }
 
 #[cfg(test)]
@@ -81,31 +86,43 @@ mod tests {
 
     use super::*;
 
-    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
-
     #[tokio::test(start_paused = true)]
     async fn a_chunk_is_due_once_a_minute_and_at_once_after_a_full_one() {
         let expiry = Expiry::default();
-        assert_eq!(expiry.due(NOW), Some(i64::MIN));
+        assert!(expiry.is_due());
         advance(BETWEEN_CHUNKS - Duration::from_secs(1)).await;
-        assert_eq!(expiry.due(NOW), None);
+        assert!(!expiry.is_due());
         advance(Duration::from_secs(1)).await;
-        assert_eq!(expiry.due(NOW), Some(i64::MIN));
-        expiry.removed(Removed { count: 255, corrected: None }, NOW);
-        assert_eq!(expiry.due(NOW), None);
-        expiry.removed(Removed { count: 256, corrected: None }, NOW);
-        assert_eq!(expiry.due(NOW), Some(i64::MIN));
-        assert_eq!(expiry.due(NOW), None);
+        assert!(expiry.is_due());
+        expiry.removed(CHUNK - 1);
+        assert!(!expiry.is_due());
+        expiry.removed(CHUNK);
+        assert!(expiry.is_due());
+        assert!(!expiry.is_due());
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn chunks_begin_after_corrected_keys_for_a_day() {
-        for (later, after) in [(0, 7), (86_399, 7), (86_400, i64::MIN), (-1, i64::MIN)] {
-            let expiry = Expiry::default();
-            assert_eq!(expiry.due(NOW), Some(i64::MIN));
-            expiry.removed(Removed { count: 0, corrected: Some(7) }, NOW);
-            let at = Timestamp::from_second(later).unwrap();
-            assert_eq!(expiry.due(at), Some(after), "{later} seconds later");
-        }
+    #[test]
+    fn no_jump_of_the_wall_clock_removes_keys_early() {
+        const START: i64 = 1_800_000_000;
+        let day = IdempotencyKey::LIFETIME.as_secs();
+        let mut clock = SteadyClock::default();
+        let mut age_limit = |wall, monotonic| clock.expired_before_at(wall, monotonic) + day - START;
+        assert_eq!(age_limit(START, 0), 0);
+        assert_eq!(age_limit(START + 10, 10), 10);
+        // 25 hours ahead, for ten seconds.
+        assert_eq!(age_limit(START + 25 * 3600 + 20, 20), 20);
+        assert_eq!(age_limit(START + 30, 30), 30);
+        // Set back by an hour: from now on, keys live an hour longer.
+        assert_eq!(age_limit(START - 3600 + 40, 40), 40 - 3600);
+        assert_eq!(age_limit(START + 50, 50), 50 - 3600);
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_at_the_start_is_corrected() {
+        let mut clock = SteadyClock::default();
+        let day = IdempotencyKey::LIFETIME.as_secs();
+        assert_eq!(clock.expired_before_at(10_000_001, 1), 10_000_001 - day);
+        assert_eq!(clock.expired_before_at(1_000_002, 2), 1_000_002 - day);
+        assert_eq!(clock.expired_before_at(1_000_003, 3), 1_000_003 - day);
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 pub mod copy;
 mod error;
 mod expiry;
+mod idempotency;
 mod key_cache;
 mod key_uses;
 mod metrics;

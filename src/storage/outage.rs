@@ -115,8 +115,8 @@ mod tests {
             outages.failed(&log, Access::Write, error_type, &"an error", None);
             outages.outage(Access::Write).as_ref().map(|outage| (outage.logged.len(), outage.suppressed))
         };
-        assert_eq!(failed(ErrorType::ConnectionLost), Some((1, 0)));
-        assert_eq!(failed(ErrorType::ConnectionLost), Some((1, 1)));
+        assert_eq!(failed(ErrorType::Locked), Some((1, 0)));
+        assert_eq!(failed(ErrorType::Locked), Some((1, 1)));
         assert_eq!(failed(ErrorType::Unreachable), Some((2, 1)));
         advance(QUIET / 2).await;
         assert_eq!(failed(ErrorType::Unreachable), Some((2, 2)));
@@ -128,6 +128,6 @@ mod tests {
         assert!(outages.outage(Access::Write).is_some());
         outages.succeeded(Access::Write);
         assert!(outages.outage(Access::Write).is_none());
-        assert_eq!(failed(ErrorType::ConnectionLost), Some((1, 0)));
+        assert_eq!(failed(ErrorType::Locked), Some((1, 0)));
     }
 }

@@ -121,9 +121,6 @@ pub(super) fn stopped() -> StoreError {
 }
 
 #[cfg(test)]
-mod model;
-
-#[cfg(test)]
 mod tests {
     use futures::FutureExt as _;
 

@@ -10,8 +10,8 @@
 //!
 //! - The queue is full: [`StoreError::Busy`] at once.
 //! - Its caller is gone before it starts: it is skipped. Once started, it is committed with its batch.
-//! - The database rejects its values: only this write fails.
-//! - The batch fails: all of its writes get the same error. It is unknown whether they were committed.
+//! - A statement or the commit fails: all writes of the batch get the same error. What can be expected, such as a key that
+//!   exists, is looked up and fails no statement. After a failed commit it is unknown what was committed.
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::StoreError;
 use super::expiry::Expiry;
+use super::idempotency::RequestKey;
 use super::key_cache::KeyCache;
 use super::key_uses::KeyUses;
 use super::options::{OpenError, StoreOptions};
@@ -51,7 +52,7 @@ pub struct Store {
     stopped: CancellationToken,
     key_cache: KeyCache,
     key_uses: KeyUses,
-    expiry: Arc<Expiry>,
+    expiry: Expiry,
     interceptor: OnceLock<Interceptor>,
 }
 
@@ -125,7 +126,7 @@ impl Store {
             stopped,
             key_cache: KeyCache::default(),
             key_uses: KeyUses::default(),
-            expiry: Arc::default(),
+            expiry: Expiry::default(),
             interceptor: OnceLock::new(),
         })
     }
@@ -202,24 +203,21 @@ impl Store {
     pub async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
         match self.add(Addition { new, key: None }).await? {
             AddedOnce::Now(pet) | AddedOnce::Before(pet) => Ok(pet),
-            AddedOnce::Differs | AddedOnce::Removed => {
+            AddedOnce::Differs => {
                 Err(StoreError::Broken("an addition without a key was compared with another".to_owned()))
             }
         }
     }
 
-    /// Stores an animal like [`Store::add_pet`], and the key with it, unless a client added an animal with this
-    /// key less than [`IdempotencyKey::LIFETIME`] before `at`. Of concurrent calls with the same key, by any
-    /// processes, one stores its animal and the others wait for it. A rejected animal leaves no key.
-    pub async fn add_pet_once(
-        &self,
-        new: NewPet,
-        key: IdempotencyKey,
-        at: Timestamp,
-    ) -> Result<AddedOnce, StoreError> {
-        let added = self.add(Addition { new, key: Some((key, at)) }).await?;
-        if let Some(after) = self.expiry.due(at) {
-            self.change_later(Change::RemoveExpired { after, at, expiry: self.expiry.clone() });
+    /// Stores an animal like [`Store::add_pet`], and the key with it, unless the client added an animal with this key
+    /// before. A key is remembered for [`IdempotencyKey::LIFETIME`] at least, whatever happens to its animal. Of concurrent
+    /// calls with the same key, by any processes, one stores its animal and the others wait for it. A rejected animal
+    /// leaves no key.
+    pub async fn add_pet_once(&self, new: NewPet, key: IdempotencyKey) -> Result<AddedOnce, StoreError> {
+        let key = Some(RequestKey::of_addition(key, &new));
+        let added = self.add(Addition { new, key }).await?;
+        if self.expiry.is_due() {
+            self.change_later(Change::RemoveExpired(self.expiry.clone()));
         }
         Ok(added)
     }
@@ -239,7 +237,7 @@ impl Store {
         engine!(self, pets(query).await)
     }
 
-    /// Stores a key. Fails with [`StoreError::Broken`] if its `id` or `hash` exists.
+    /// Stores a key. Fails with [`StoreError::Invalid`] if its `id` or `hash` exists.
     pub async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
         self.change_key(Change::AddKey(Box::new(key))).await.map(drop)
     }

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::error::StoreError;
-use crate::schemas::{NewPet, Pet, PetStatus, Pets};
+use crate::schemas::{Pet, PetStatus, Pets};
 
 /// The value of an `Idempotency-Key` of an addition, and the client that sent it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,25 +24,10 @@ impl IdempotencyKey {
 pub enum AddedOnce {
     /// The animal was added.
     Now(Pet),
-    /// An earlier addition of the same animal had the key. Nothing was added.
+    /// An earlier addition of the same animal had the key. Nothing was added. The animal is as it was then.
     Before(Pet),
     /// An earlier addition of a different animal had the key. Nothing was added.
     Differs,
-    /// An earlier addition had the key, and its animal was removed since. Nothing was added.
-    Removed,
-}
-
-impl AddedOnce {
-    /// Returns the result of adding `new` with the key with which `added` was added, which is `None` if it was removed.
-    pub(super) fn repeated(added: Option<Pet>, new: &NewPet) -> Self {
-        let Some(added) = added else { return Self::Removed };
-        let Pet { id: _, name, category_id, status } = &added;
-        if (name, category_id, status) == (&new.name, &new.category_id, &new.status) {
-            Self::Before(added)
-        } else {
-            Self::Differs
-        }
-    }
 }
 
 /// A page to list: the first `limit` animals with `status` and an identifier greater than `after`, by
@@ -63,7 +48,11 @@ impl PetsQuery {
         if (1..=Pets::MAX_ITEMS).contains(&self.limit) {
             Ok(())
         } else {
-            Err(StoreError::Broken(format!("the limit of a page is {}", self.limit)))
+            Err(StoreError::Invalid(format!(
+                "the limit of a page is {}; expected 1 to {}",
+                self.limit,
+                Pets::MAX_ITEMS
+            )))
         }
     }
 }

@@ -1,13 +1,12 @@
 //! What can be written to a store, as data: each engine executes every variant.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use super::error::StoreError;
 use super::expiry::Expiry;
-use super::types::{AddedOnce, IdempotencyKey, KeyRecord};
+use super::idempotency::RequestKey;
+use super::types::{AddedOnce, KeyRecord};
 use crate::schemas::NewPet;
 
 /// A write, with the caller that waits for its result.
@@ -19,18 +18,12 @@ pub(super) enum Write {
 /// An animal to add.
 pub(super) struct Addition {
     pub(super) new: NewPet,
-    /// Its idempotency key, and the time of the request.
-    pub(super) key: Option<(IdempotencyKey, Timestamp)>,
-}
-
-impl Addition {
-    pub(super) fn key(&self) -> Option<&IdempotencyKey> {
-        self.key.as_ref().map(|(key, _)| key)
-    }
+    pub(super) key: Option<RequestKey>,
 }
 
 /// A write whose result is whether it found what it changes.
 pub(super) enum Change {
+    /// Adds a key, unless one with its identifier or hash exists.
     AddKey(Box<KeyRecord>),
     /// Stores that a key was used, at a time in seconds.
     NoteUse {
@@ -46,12 +39,8 @@ pub(super) enum Change {
         old_expires: Timestamp,
         new: Box<KeyRecord>,
     },
-    /// Removes expired idempotency keys of animals with greater identifiers than `after`.
-    RemoveExpired {
-        after: i64,
-        at: Timestamp,
-        expiry: Arc<Expiry>,
-    },
+    /// Removes a chunk of the idempotency keys that have expired.
+    RemoveExpired(Expiry),
     /// Checks that the database can be written, and changes nothing.
     Check,
 }
@@ -61,6 +50,12 @@ impl Change {
     pub(super) fn is_counted(&self) -> bool {
         !matches!(self, Self::Check)
     }
+}
+
+/// Returns the result of storing an API key, which is rejected if another one has its identifier or hash.
+pub(super) fn stored(is_stored: bool) -> Result<bool, StoreError> {
+    let exists = || StoreError::Invalid("another key with this id or hash exists".to_owned());
+    is_stored.then_some(true).ok_or_else(exists)
 }
 
 /// The caller of a write, and the result that it gets.

@@ -64,7 +64,7 @@ async fn reading_from_the_file_fails() {
     assert_eq!(client.get("/v1/pets").await.unwrap().status, 500);
     failing.end().await;
     assert_eq!(client.get("/v1/pets").await.unwrap().status, 200);
-    service.wait_for_log("it is damaged, or its disk cannot be read").await;
+    service.wait_for_log("it is damaged, or rejected a statement").await;
     row(
         22,
         FAULT,

@@ -20,7 +20,7 @@ fn animals(database: &Path) -> Vec<String> {
 /// Adds an animal to the database in a directory.
 fn add(directory: &WorkDir, name: &str) {
     let database = Connection::open(directory.path("animal-store.db")).unwrap();
-    database.execute("INSERT INTO animal (name, category_id) VALUES (?1, 1)", [name]).unwrap();
+    database.execute("INSERT INTO animal (name, category) VALUES (?1, 1)", [name]).unwrap();
 }
 
 /// Returns the path of the replaced database in the output of `restore`.

@@ -102,7 +102,7 @@ fn each_error_type_and_each_warning_is_in_the_runbook() {
     let (_, errors) = errors.split_once("enum ErrorType").expect("the types of error");
     let variants = found(r#"#\[error\("[^"]+"\)\]\s+(\w+)"#, errors);
     let types: BTreeSet<String> = variants.iter().map(|variant| snake_case(variant)).collect();
-    assert!(types.len() > 15, "{types:?}");
+    assert_eq!(types.len(), 6, "{types:?}");
     assert_eq!(missing(&types), [""; 0]);
     let code: String = sources(root().join("src")).iter().map(read).collect();
     let records = found(r#"\b(?:warn|error|crit)!\([^"]*"([^"`{;]+)"#, &code);

@@ -14,7 +14,7 @@ const BLOCKED_AT: i64 = 2_500;
 async fn fill(directory: &WorkDir, name: &str) {
     directory.run(&["key", "create", "tests", "--database", &format!("sqlite:{name}")]).await.success();
     let sql = "WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < ?1) \
-         INSERT INTO animal (name, category_id, status) \
+         INSERT INTO animal (name, category, status) \
          SELECT 'animal ' || n, n, CASE n % 3 WHEN 0 THEN 'sold' WHEN 1 THEN 'pending' END FROM n";
     Connection::open(directory.path(name)).unwrap().execute(sql, [MANY]).unwrap();
 }

@@ -114,7 +114,7 @@ async fn errors_of_sqlite_are_counted_by_operation_and_cause() {
     }
     other.execute_batch("ROLLBACK; ALTER TABLE animal RENAME TO gone").unwrap();
     store.pet(1).await.unwrap_err();
-    assert_eq!(page.errors("sqlite", "read", "refused_statement"), 1.0);
+    assert_eq!(page.errors("sqlite", "read", "rejected"), 1.0);
     assert_eq!(page.all_errors(), 2);
 }
 

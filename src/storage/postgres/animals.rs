@@ -7,14 +7,14 @@ use super::error::PgError;
 use crate::schemas::{Pet, PetName, PetStatus};
 use crate::storage::types::{PetsFound, PetsQuery};
 
-const GET: &str = "SELECT id, name, category_id, status FROM animal WHERE id = $1";
+const GET: &str = "SELECT id, name, category, status FROM animal WHERE id = $1";
 
-const PAGE: &str = "SELECT id, name, category_id, status FROM animal WHERE id >= $1 ORDER BY id LIMIT $2";
+const PAGE: &str = "SELECT id, name, category, status FROM animal WHERE id >= $1 ORDER BY id LIMIT $2";
 
 // Equivalent to `status = $3 AND id >= $1 ORDER BY id`, but only the index on (status, id) provides this
 // order. With the plain form, the primary key provides it too, and a generic plan, which assumes a common
 // status, may scan the primary key through all other animals.
-const PAGE_OF_STATUS: &str = "SELECT id, name, category_id, status FROM animal \
+const PAGE_OF_STATUS: &str = "SELECT id, name, category, status FROM animal \
      WHERE (status, id) >= ($3, $1) AND status <= $3 ORDER BY status, id LIMIT $2";
 
 /// The prepared queries of a connection for reading.

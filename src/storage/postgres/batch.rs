@@ -14,12 +14,15 @@ use tokio::time::Instant;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
+use super::additions::Known;
 use super::connector::Connector;
 use super::error::PgError;
 use super::session::Session;
 use super::{additions, idempotency, keys};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::error::StoreError;
+use crate::storage::expiry::SteadyClock;
+use crate::storage::idempotency::response;
 use crate::storage::queue::QueuedWrite;
 use crate::storage::types::{AddedOnce, IdempotencyKey};
 use crate::storage::write::{Addition, Caller, Change, Write};
@@ -36,16 +39,21 @@ pub(super) struct WriteSession {
 }
 
 impl WriteSession {
-    pub(super) async fn open(connector: &Connector) -> Result<Self, PgError> {
+    /// Connects. Returns the time of the database too, in seconds.
+    pub(super) async fn open(connector: &Connector) -> Result<(Self, i64), PgError> {
         let session = connector.connect().await?;
-        let preparing = async { Ok(additions::Statements::prepare(session.client()).await?) };
+        let preparing = async {
+            let client = session.client();
+            Ok((additions::Statements::prepare(client).await?, idempotency::now(client).await?))
+        };
         let deadline = Instant::now() + connector.options.postgres.call_timeout();
-        let additions = session.until(deadline, preparing).await?;
-        Ok(Self {
+        let (additions, now) = session.until(deadline, preparing).await?;
+        let open = Self {
             session,
             additions,
             begin: format!("BEGIN; SELECT pg_advisory_xact_lock({LOCK}, 'animal_id'::regclass::oid::int4)"),
-        })
+        };
+        Ok((open, now))
     }
 
     pub(super) fn is_usable(&self) -> bool {
@@ -56,7 +64,12 @@ impl WriteSession {
     ///
     /// # Errors
     /// It is unknown whether the batch was committed.
-    pub(super) async fn commit(&self, batch: &mut [QueuedWrite], until: Instant) -> Result<usize, PgError> {
+    pub(super) async fn commit(
+        &self,
+        batch: &mut [QueuedWrite],
+        clock: &mut SteadyClock,
+        until: Instant,
+    ) -> Result<usize, PgError> {
         let (mut additions, mut changes, mut checks) =
             (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
         for queued in batch {
@@ -70,7 +83,7 @@ impl WriteSession {
             self.session.transaction(until, check_writable(self.session.client())).await?;
             0
         } else {
-            self.session.transaction(until, self.write(&mut additions, &mut changes)).await?
+            self.session.transaction(until, self.write(&mut additions, &mut changes, clock)).await?
         };
         // What else was committed shows that the database can be written.
         for caller in checks {
@@ -83,6 +96,7 @@ impl WriteSession {
         &self,
         additions: &mut [(&'a Addition, &mut Caller<AddedOnce>)],
         changes: &mut [(&Change, &mut Caller<bool>)],
+        clock: &mut SteadyClock,
     ) -> Result<usize, PgError> {
         let client = self.session.client();
         let begin = async { Ok(client.batch_execute(&self.begin).await?) };
@@ -98,7 +112,7 @@ impl WriteSession {
         let mut seen: HashSet<&IdempotencyKey> = known.keys().copied().collect();
         let mut new = Vec::with_capacity(additions.len());
         for (addition, _) in &*additions {
-            if addition.key().is_none_or(|key| seen.insert(key)) {
+            if addition.key.as_ref().is_none_or(|it| seen.insert(&it.key)) {
                 new.push(*addition);
             }
         }
@@ -116,12 +130,12 @@ impl WriteSession {
         } else {
             let ((), ids) = try_join!(begin, insert)?;
             for (change, caller) in &mut *changes {
-                caller.keep(make(client, change).await?);
+                caller.keep(make(client, clock, change).await?);
             }
             commit.await?;
             ids
         };
-        Ok(keep(additions, known, &ids) + changes.len())
+        Ok(keep(additions, known, &ids)? + changes.len())
     }
 }
 
@@ -129,19 +143,23 @@ impl WriteSession {
 /// order. Returns their number.
 fn keep<'a>(
     additions: &mut [(&'a Addition, &mut Caller<AddedOnce>)],
-    mut known: HashMap<&'a IdempotencyKey, Option<Pet>>,
+    mut known: Known<'a>,
     ids: &[i64],
-) -> usize {
+) -> Result<usize, PgError> {
     let mut new = ids.iter();
     for (addition, caller) in additions {
-        let earlier = addition.key().and_then(|key| known.get(key));
+        let request = addition.key.as_ref();
+        let earlier = request.and_then(|request| Some((request, known.get(&request.key)?)));
         let result = match (earlier, &addition.new) {
-            (Some(earlier), new) => Ok(AddedOnce::repeated(earlier.clone(), new)),
+            (Some((request, (fingerprint, response))), _) => {
+                let repeated = request.repeated(fingerprint, response);
+                Ok(repeated.map_err(|error| PgError::UnexpectedValue(format!("a response: {error}")))?)
+            }
             (None, NewPet { name, category_id, status }) => match new.next() {
                 Some(id) => {
                     let pet = Pet { id: *id, name: name.clone(), category_id: *category_id, status: *status };
-                    if let Some(key) = addition.key() {
-                        known.insert(key, Some(pet.clone()));
+                    if let Some(request) = request {
+                        known.insert(&request.key, (request.fingerprint.to_vec(), response(&pet)));
                     }
                     Ok(AddedOnce::Now(pet))
                 }
@@ -150,17 +168,21 @@ fn keep<'a>(
         };
         caller.keep(result);
     }
-    ids.len()
+    Ok(ids.len())
 }
 
-async fn make(client: &Client, change: &Change) -> Result<Result<bool, StoreError>, PgError> {
+async fn make(
+    client: &Client,
+    clock: &mut SteadyClock,
+    change: &Change,
+) -> Result<Result<bool, StoreError>, PgError> {
     match change {
         Change::AddKey(key) => keys::insert(client, key).await,
         Change::NoteUse { id, at } => keys::note_use(client, id, *at).await.map(Ok),
         Change::RevokeKey { id, at } => keys::revoke(client, id, *at).await.map(Ok),
         Change::RotateKey { old, old_expires, new } => keys::rotate(client, old, *old_expires, new).await,
-        Change::RemoveExpired { after, at, expiry } => {
-            expiry.removed(idempotency::remove_expired(client, *after, *at).await?, *at);
+        Change::RemoveExpired(expiry) => {
+            expiry.removed(idempotency::remove_expired(client, clock).await?);
             Ok(Ok(true))
         }
         Change::Check => Ok(Ok(true)),

@@ -116,38 +116,36 @@ impl PgError {
         match self {
             Self::Unreachable(errors) => type_of_connect_error(errors),
             Self::Timeout => ErrorType::Timeout,
-            Self::NotReplicated => ErrorType::NotReplicated,
+            Self::NotReplicated => ErrorType::Timeout,
             Self::ReadOnly => ErrorType::ReadOnly,
-            Self::UnexpectedValue(_) => ErrorType::UnexpectedValue,
+            Self::UnexpectedValue(_) => ErrorType::Rejected,
             Self::Failed(error) => match self.code() {
-                Some(code) => type_of_code(code).unwrap_or(ErrorType::RefusedStatement),
-                None if is_lost(error) => ErrorType::ConnectionLost,
-                None => ErrorType::NotUnderstood,
+                Some(code) => type_of_code(code),
+                None if is_lost(error) => ErrorType::Unreachable,
+                None => ErrorType::Rejected,
             },
         }
     }
 }
 
-/// Returns the type for an SQLSTATE, unless the statement itself is wrong.
-fn type_of_code(code: &str) -> Option<ErrorType> {
-    Some(match (class(code), code) {
-        (_, "55P03" | "57014") | ("40", _) => ErrorType::Locked,
-        ("08" | "57", _) => ErrorType::Restarting,
-        (_, "2200H") => ErrorType::NoIdentifierLeft,
+/// Returns the type for an SQLSTATE.
+fn type_of_code(code: &str) -> ErrorType {
+    match (class(code), code) {
+        (_, "55P03") | ("40", _) => ErrorType::Locked,
+        (_, "57014") => ErrorType::Timeout,
         (_, "25006") => ErrorType::ReadOnly,
-        (_, "53100") => ErrorType::DiskFull,
-        ("53", _) => ErrorType::OutOfResources,
-        ("58", _) => ErrorType::Io,
-        ("28" | "3D", _) | (_, "42501") => ErrorType::AccessDenied,
-        _ => return None,
-    })
+        ("53", _) => ErrorType::Full,
+        // Connections, starts and stops, I/O; a wrong password, role or database.
+        ("08" | "57" | "58" | "28" | "3D", _) => ErrorType::Unreachable,
+        _ => ErrorType::Rejected,
+    }
 }
 
 /// Returns the type of the first host that responded, else `Unreachable`.
 fn type_of_connect_error(errors: &[ConnectError]) -> ErrorType {
     let error_type = errors.iter().find_map(|error| match error {
         ConnectError::Standby { .. } | ConnectError::Old { .. } => Some(ErrorType::ReadOnly),
-        ConnectError::Refused { code: Some(code), .. } => type_of_code(code),
+        ConnectError::Refused { code: Some(code), .. } => Some(type_of_code(code)),
         _ => None,
     });
     error_type.unwrap_or(ErrorType::Unreachable)
@@ -171,4 +169,28 @@ pub(in crate::storage) fn describe(error: &Error) -> String {
         (None, None) => error.to_string(),
     };
     text.replace(char::is_control, " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_code_has_the_cause_upon_which_an_operator_acts() {
+        for (code, error_type) in [
+            // lock_timeout and a deadlock; statement_timeout and a cancellation are no locks.
+            ("55P03", ErrorType::Locked),
+            ("40P01", ErrorType::Locked),
+            ("57014", ErrorType::Timeout),
+            ("57P01", ErrorType::Unreachable),
+            ("28P01", ErrorType::Unreachable),
+            ("25006", ErrorType::ReadOnly),
+            ("53100", ErrorType::Full),
+            ("53300", ErrorType::Full),
+            ("23505", ErrorType::Rejected),
+            ("42501", ErrorType::Rejected),
+        ] {
+            assert_eq!(type_of_code(code), error_type, "{code}");
+        }
+    }
 }

@@ -1,32 +1,24 @@
 //! The SQL of idempotency keys.
 
-use jiff::Timestamp;
 use tokio_postgres::Client;
-use tokio_postgres::types::ToSql;
 
 use super::error::PgError;
-use crate::storage::expiry::{CHUNK, Removed, expired_until};
+use crate::storage::expiry::{CHUNK, SteadyClock};
 
-// Keys with a time in the future would never be removed, so they get the present one. Only one replica removes at a time:
-// two that lock the same rows in different orders would wait for each other. The number is the ASCII codes of "once".
-const REMOVE: &str = "WITH oldest AS MATERIALIZED ( \
-         SELECT animal_id FROM idempotency_key \
-         WHERE (SELECT pg_try_advisory_xact_lock(1869505381)) AND animal_id > $4 ORDER BY animal_id LIMIT $2 \
-     ), corrected AS ( \
-         UPDATE idempotency_key SET added = $3 \
-         WHERE added > $3 AND animal_id = ANY (ARRAY(SELECT animal_id FROM oldest)) RETURNING animal_id \
-     ), removed AS ( \
-         DELETE FROM idempotency_key \
-         WHERE added <= $1 AND animal_id = ANY (ARRAY(SELECT animal_id FROM oldest)) RETURNING animal_id \
-     ) \
-     SELECT (SELECT count(*) FROM removed), (SELECT max(animal_id) FROM corrected)";
+const NOW: &str = "SELECT floor(extract(epoch FROM now()))::bigint";
 
-/// Of the next [`CHUNK`] keys by the identifiers of their animals, which are greater than `after`, removes those that
-/// have expired at `at`. Those whose time is after `at` get that time.
-pub(super) async fn remove_expired(client: &Client, after: i64, at: Timestamp) -> Result<Removed, PgError> {
-    let parameters: [&(dyn ToSql + Sync); 4] =
-        [&expired_until(at), &i64::from(CHUNK), &at.as_second(), &after];
-    let row = client.query_one(REMOVE, &parameters).await?;
-    let count: i64 = row.try_get(0)?;
-    Ok(Removed { count: count.unsigned_abs(), corrected: row.try_get(1)? })
+// The oldest first, so that keys with a time in the future do not delay the removal of others.
+const REMOVE: &str = "DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY( \
+         SELECT ctid FROM idempotency_key WHERE added < $1 ORDER BY added LIMIT $2 \
+     ))";
+
+/// Returns the time of the database, in seconds.
+pub(super) async fn now(client: &Client) -> Result<i64, PgError> {
+    Ok(client.query_one(NOW, &[]).await?.try_get(0)?)
+}
+
+/// Removes up to [`CHUNK`] keys that have expired, oldest first. Returns their number.
+pub(super) async fn remove_expired(client: &Client, clock: &mut SteadyClock) -> Result<u64, PgError> {
+    let before = clock.expired_before(now(client).await?);
+    Ok(client.execute(REMOVE, &[&before, &(CHUNK as i64)]).await?)
 }

@@ -7,6 +7,7 @@ use tokio_postgres::{Client, Error, Row, Statement};
 use super::error::PgError;
 use crate::storage::error::StoreError;
 use crate::storage::types::KeyRecord;
+use crate::storage::write::stored;
 
 // Only this program stores keys, under the lock of all writers, so a conflict is a key that exists.
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
@@ -89,11 +90,6 @@ pub(super) async fn rotate(
         [&new.id, &new.name, &hash, created, expires, revoked, &new.note, last_used, &old, &old_expires];
     let row = client.query_one(ROTATE, &values).await?;
     Ok(if row.try_get(0)? { stored(row.try_get(1)?) } else { Ok(false) })
-}
-
-fn stored(is_stored: bool) -> Result<bool, StoreError> {
-    let exists = || StoreError::Broken("another key with this id or hash exists".to_owned());
-    is_stored.then_some(true).ok_or_else(exists)
 }
 
 /// The columns of a key that are not text.

@@ -8,12 +8,13 @@
 
 use tokio_postgres::{Client, Error};
 
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("0001_animals.sql"),
     include_str!("0002_api_keys.sql"),
     include_str!("0003_secret.sql"),
     include_str!("0004_key_use.sql"),
     include_str!("0005_idempotency_keys.sql"),
+    include_str!("0006_responses.sql"),
 ];
 
 /// The number of the newest migration.

@@ -8,14 +8,15 @@ use super::open_failure::OpenFailure;
 /// Returns the columns that are missing or have another type, as the end of a sentence.
 const DIFFERENT: &str = "WITH needed (relation, name, type) AS (VALUES \
          ('animal_store_migration', 'number', 'bigint'), \
-         ('animal', 'id', 'bigint'), ('animal', 'name', 'text'), ('animal', 'category_id', 'bigint'), \
+         ('animal', 'id', 'bigint'), ('animal', 'name', 'text'), ('animal', 'category', 'bigint'), \
          ('animal', 'status', 'text'), \
          ('api_key', 'position', 'bigint'), ('api_key', 'id', 'text'), ('api_key', 'name', 'text'), \
          ('api_key', 'hash', 'bytea'), ('api_key', 'created', 'bigint'), ('api_key', 'expires', 'bigint'), \
          ('api_key', 'revoked', 'bigint'), ('api_key', 'note', 'text'), ('api_key', 'last_used', 'bigint'), \
          ('secret', 'only_row', 'bigint'), ('secret', 'bytes', 'bytea'), \
-         ('idempotency_key', 'animal_id', 'bigint'), ('idempotency_key', 'client', 'text'), \
-         ('idempotency_key', 'value', 'text'), ('idempotency_key', 'added', 'bigint') \
+         ('idempotency_key', 'client', 'text'), ('idempotency_key', 'value', 'text'), \
+         ('idempotency_key', 'fingerprint', 'bytea'), ('idempotency_key', 'response', 'text'), \
+         ('idempotency_key', 'added', 'bigint') \
      ) \
      SELECT string_agg(format('%s.%s of type %s', relation, name, type), ', ') \
      FROM needed LEFT JOIN pg_attribute \
@@ -41,7 +42,7 @@ const MISSING: &str = "WITH needed (position, object, privileges) AS (VALUES \
          (2, 'animal', ARRAY['SELECT', 'INSERT']), \
          (3, 'api_key', ARRAY['SELECT', 'INSERT', 'UPDATE']), \
          (4, 'secret', ARRAY['SELECT', 'INSERT']), \
-         (5, 'idempotency_key', ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) \
+         (5, 'idempotency_key', ARRAY['SELECT', 'INSERT', 'DELETE']) \
      ), missing (position, line) AS ( \
          SELECT position, string_agg(privilege, ', ' ORDER BY number) || ' on ' || object \
          FROM needed, unnest(privileges) WITH ORDINALITY AS each_one (privilege, number) \

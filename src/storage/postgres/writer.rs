@@ -18,6 +18,7 @@ use tokio::time::{Instant, timeout_at};
 use super::batch::WriteSession;
 use super::connector::Connector;
 use super::error::PgError;
+use crate::storage::expiry::SteadyClock;
 use crate::storage::metrics::Access;
 use crate::storage::queue::{Batches, MAX_BATCH, QueuedWrite};
 
@@ -29,12 +30,13 @@ const MIN_BATCH_TIME: Duration = Duration::from_secs(1);
 pub(super) struct Writer {
     /// `None` before the first write and after a failure.
     connection: Option<WriteSession>,
+    clock: SteadyClock,
     connector: Arc<Connector>,
 }
 
 impl Writer {
     pub(super) fn new(connector: Arc<Connector>) -> Self {
-        Self { connection: None, connector }
+        Self { connection: None, clock: SteadyClock::default(), connector }
     }
 
     /// Writes until the queue is closed.
@@ -63,11 +65,14 @@ impl Writer {
             None => {
                 let opened = timeout_at(until, WriteSession::open(&self.connector)).await;
                 let opened = opened.unwrap_or(Err(PgError::Timeout));
-                opened.map_err(|failure| reported(Access::Connect, failure))?
+                let (connection, now) = opened.map_err(|failure| reported(Access::Connect, failure))?;
+                self.clock.see(now);
+                connection
             }
         };
         let connection = self.connection.insert(connection);
-        let committed = connection.commit(batch, until).await.inspect_err(|_| self.connector.suspect());
+        let committed = connection.commit(batch, &mut self.clock, until).await;
+        let committed = committed.inspect_err(|_| self.connector.suspect());
         options.metrics.committed(committed.map_err(|failure| reported(Access::Write, failure))?);
         Ok(())
     }

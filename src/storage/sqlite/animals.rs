@@ -1,31 +1,27 @@
 //! The SQL of animals.
 
 use rusqlite::types::Type;
-use rusqlite::{Connection, Error, ErrorCode, OptionalExtension, Row, params};
+use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
-use super::batch::Batch;
 use super::engine::Sqlite;
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
-use crate::storage::error::{ErrorType, StoreError};
+use crate::storage::error::StoreError;
 use crate::storage::types::{PetsFound, PetsQuery};
 
-const INSERT: &str = "INSERT INTO animal (name, category_id, status) VALUES (?1, ?2, ?3)";
+const INSERT: &str = "INSERT INTO animal (name, category, status) VALUES (?1, ?2, ?3)";
 
-/// The highest identifier that was ever assigned.
-const ASSIGNED: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'animal'";
+const GET: &str = "SELECT id, name, category, status FROM animal WHERE id = ?1";
 
-const GET: &str = "SELECT id, name, category_id, status FROM animal WHERE id = ?1";
-
-const PAGE: &str = "SELECT id, name, category_id, status FROM animal WHERE id >= ?1 ORDER BY id LIMIT ?2";
+const PAGE: &str = "SELECT id, name, category, status FROM animal WHERE id >= ?1 ORDER BY id LIMIT ?2";
 
 // Names the index, so that SQLite never scans the table, whatever the statistics are.
-const PAGE_OF_STATUS: &str = "SELECT id, name, category_id, status \
+const PAGE_OF_STATUS: &str = "SELECT id, name, category, status \
      FROM animal INDEXED BY animal_by_status WHERE status = ?3 AND id >= ?1 ORDER BY id LIMIT ?2";
 
 impl Sqlite {
     /// Returns the animal with this identifier.
     pub(in crate::storage) async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
-        self.read(move |connection| get(connection, id)).await
+        self.read(move |connection| connection.prepare_cached(GET)?.query_row([id], pet).optional()).await
     }
 
     /// Returns a page of animals.
@@ -34,26 +30,11 @@ impl Sqlite {
     }
 }
 
-pub(super) fn insert(batch: &Batch<'_>, new: &NewPet) -> rusqlite::Result<Pet> {
+pub(super) fn insert(connection: &Connection, new: &NewPet) -> rusqlite::Result<Pet> {
     let NewPet { name, category_id, status } = new.clone();
     let values = params![name.as_str(), category_id, status.map(PetStatus::as_str)];
-    batch.with(INSERT, |insert| insert.execute(values)).map_err(|error| explain(batch, error))?;
-    Ok(Pet { id: batch.last_insert_rowid(), name, category_id, status })
-}
-
-/// SQLite reports a full disk also when no identifier is left.
-fn explain(connection: &Connection, error: Error) -> Error {
-    let assigned = || connection.query_row(ASSIGNED, [], |row| row.get::<_, i64>(0));
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) if matches!(assigned(), Ok(i64::MAX)) => {
-            Error::UserFunctionError(ErrorType::NoIdentifierLeft.into())
-        }
-        _ => error,
-    }
-}
-
-pub(super) fn get(connection: &Connection, id: i64) -> rusqlite::Result<Option<Pet>> {
-    connection.prepare_cached(GET)?.query_row([id], pet).optional()
+    connection.prepare_cached(INSERT)?.execute(values)?;
+    Ok(Pet { id: connection.last_insert_rowid(), name, category_id, status })
 }
 
 /// Reads one animal more than the limit, which shows whether there are more and is not returned.

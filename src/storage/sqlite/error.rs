@@ -13,33 +13,34 @@ pub(super) fn report(options: &StoreOptions, access: Access, error: &Error) -> S
     store_error(error)
 }
 
+/// The path of the database leads to another file than the one that is open, or to none.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("its file was replaced or removed; restart the service")]
+pub(super) struct Replaced;
+
 /// Returns the error for the caller.
 pub(super) fn store_error(error: &Error) -> StoreError {
-    error_type(error).into()
+    match error {
+        Error::UserFunctionError(own) if own.is::<Replaced>() => StoreError::Unavailable(own.to_string()),
+        _ => error_type(error).into(),
+    }
 }
 
 fn error_type(error: &Error) -> ErrorType {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorType::Locked,
-        Some(ErrorCode::DiskFull) => ErrorType::DiskFull,
-        Some(ErrorCode::SystemIoFailure) => ErrorType::Io,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
+            ErrorType::Locked
+        }
+        Some(ErrorCode::DiskFull | ErrorCode::OutOfMemory) => ErrorType::Full,
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            ErrorType::Unreachable
+        }
         Some(ErrorCode::ReadOnly) => ErrorType::ReadOnly,
-        Some(ErrorCode::PermissionDenied) => ErrorType::AccessDenied,
-        Some(ErrorCode::CannotOpen) => ErrorType::Unreachable,
-        Some(ErrorCode::OutOfMemory) => ErrorType::OutOfResources,
-        Some(
-            ErrorCode::OperationInterrupted
-            | ErrorCode::OperationAborted
-            | ErrorCode::FileLockingProtocolFailed,
-        ) => ErrorType::Interrupted,
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorType::Damaged,
-        Some(_) => ErrorType::RefusedStatement,
+        Some(ErrorCode::OperationInterrupted | ErrorCode::OperationAborted) => ErrorType::Timeout,
+        Some(_) => ErrorType::Rejected,
         None => match error {
-            // An error of this program has its type.
-            Error::UserFunctionError(own) => {
-                own.downcast_ref().copied().unwrap_or(ErrorType::UnexpectedValue)
-            }
-            _ => ErrorType::UnexpectedValue,
+            Error::UserFunctionError(own) if own.is::<Replaced>() => ErrorType::Unreachable,
+            _ => ErrorType::Rejected,
         },
     }
 }
@@ -51,9 +52,4 @@ pub(super) fn is_connection_failure(error: &Error) -> bool {
         error.sqlite_error_code(),
         None | Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::DiskFull)
     )
-}
-
-/// Whether the database rejected the values of one statement.
-pub(super) fn is_constraint_violation(error: &Error) -> bool {
-    error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use rusqlite::{Error, ffi};
 use rustix::fs::statvfs;
 
-use crate::storage::error::ErrorType;
+use super::error::Replaced;
 
 /// The space that the largest batch takes, up to 3 MiB in the WAL and once more in the file: 256 animals with the longest
 /// names and with keys, each of which changes another page of the index of keys.
@@ -53,13 +53,13 @@ impl DatabaseFile {
     /// Checks that the path still leads to this file. A system call, without an access to the disk.
     ///
     /// # Errors
-    /// [`ErrorType::Replaced`]: the path leads to another file, or to none.
+    /// [`Replaced`]: the path leads to another file, or to none.
     pub(super) fn check(&self) -> rusqlite::Result<()> {
         let is_same = match self.path.metadata() {
             Ok(found) => (found.dev(), found.ino()) == (self.device, self.inode),
             // Without the right to look, nothing is known.
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         };
-        if is_same { Ok(()) } else { Err(Error::UserFunctionError(ErrorType::Replaced.into())) }
+        if is_same { Ok(()) } else { Err(Error::UserFunctionError(Replaced.into())) }
     }
 }

@@ -7,9 +7,10 @@ use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 use super::engine::Sqlite;
 use crate::storage::error::StoreError;
 use crate::storage::types::KeyRecord;
+use crate::storage::write::stored;
 
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING";
 
 const ALL: &str = "SELECT id, name, hash, created, expires, revoked, note, last_used \
      FROM api_key ORDER BY created, position";
@@ -46,6 +47,7 @@ impl Sqlite {
     }
 }
 
+/// Returns whether the key was stored: none with its identifier or hash exists.
 pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> rusqlite::Result<bool> {
     let inserted = connection.prepare_cached(INSERT)?.execute(params![
         key.id,
@@ -69,18 +71,20 @@ pub(super) fn revoke(connection: &Connection, id: &str, at: Timestamp) -> rusqli
     Ok(connection.prepare_cached(REVOKE)?.execute(params![id, at.as_second()])? > 0)
 }
 
-/// Stores the new key first: only that can be rejected, and then nothing has changed.
 pub(super) fn rotate(
     connection: &Connection,
     old: &str,
     old_expires: Timestamp,
     new: &KeyRecord,
-) -> rusqlite::Result<bool> {
+) -> rusqlite::Result<Result<bool, StoreError>> {
     if !connection.prepare_cached(ROTATABLE)?.exists([old])? {
-        return Ok(false);
+        return Ok(Ok(false));
     }
-    insert(connection, new)?;
-    Ok(connection.prepare_cached(EXPIRE)?.execute(params![old, old_expires.as_second()])? > 0)
+    let is_stored = insert(connection, new)?;
+    if is_stored {
+        connection.prepare_cached(EXPIRE)?.execute(params![old, old_expires.as_second()])?;
+    }
+    Ok(stored(is_stored))
 }
 
 fn key(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {

@@ -9,12 +9,12 @@
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Error, OptionalExtension, TransactionBehavior};
 
-use super::idempotency::KeyHasher;
+use crate::storage::idempotency::fingerprint_of_addition;
 
 /// Identifies the databases of this program, in the header of the file ("Anml").
 pub(super) const APPLICATION_ID: i32 = 0x416e_6d6c;
 
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("0001_animals.sql"),
     include_str!("0002_api_keys.sql"),
     include_str!("0003_secret.sql"),
@@ -23,10 +23,8 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("0006_idempotency_keys.sql"),
     include_str!("0007_idempotency_hash.sql"),
     include_str!("0008_status_page.sql"),
+    include_str!("0009_responses.sql"),
 ];
-
-/// The function that computes the hash of an idempotency key in SQL.
-const HASH: &str = "idempotency_hash";
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migration (
     number  INTEGER PRIMARY KEY,
@@ -46,9 +44,7 @@ pub(super) fn migrate(connection: &mut Connection, program: &str) -> rusqlite::R
         let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Another process may have applied it during the wait for the lock.
         if version(&step)? < number {
-            if sql.contains(HASH) {
-                define_hash(&step, find_secret(&step)?.map(|secret| KeyHasher::new(&secret)))?;
-            }
+            define_functions(&step)?;
             step.execute_batch(sql)?;
             step.execute_batch(TABLE)?;
             step.execute("INSERT INTO migration (number, program) VALUES (?1, ?2)", (number, program))?;
@@ -62,16 +58,19 @@ pub(super) fn migrate(connection: &mut Connection, program: &str) -> rusqlite::R
 
 /// Applies the migrations up to the number `version` to an empty database.
 pub(super) fn apply(connection: &Connection, version: i32) -> rusqlite::Result<()> {
-    define_hash(connection, None)?;
+    define_functions(connection)?;
     MIGRATIONS.iter().zip(0..version).try_for_each(|(sql, _)| connection.execute_batch(sql))
 }
 
-/// Defines [`HASH`] for this connection. A call fails without a secret, when there are no keys.
-fn define_hash(connection: &Connection, hasher: Option<KeyHasher>) -> rusqlite::Result<()> {
+/// Defines the functions that migrations call.
+fn define_functions(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
-    connection.create_scalar_function(HASH, 2, flags, move |arguments| {
-        let hasher = hasher.as_ref().ok_or_else(|| Error::UserFunctionError("there is no secret".into()))?;
-        Ok(hasher.hash(arguments.get_raw(0).as_str()?, arguments.get_raw(1).as_str()?))
+    // Migration 9 drops what migration 7 computes with it.
+    connection.create_scalar_function("idempotency_hash", 2, flags, |_| Ok(0))?;
+    connection.create_scalar_function("fingerprint_of_addition", 3, flags, |arguments| {
+        let (category, status) = (arguments.get(0)?, arguments.get_raw(1).as_str_or_null()?);
+        let fingerprint = fingerprint_of_addition(category, status, arguments.get_raw(2).as_str()?);
+        Ok::<_, Error>(fingerprint.to_vec())
     })
 }
 

@@ -8,8 +8,8 @@
 //!   reused. An index on (status, id) contains the animals that have a status.
 //! - `api_key`: public identifier, name, note, SHA-256, and the times of creation, expiry, revocation and
 //!   last use (to the hour) in seconds.
-//! - `idempotency_key`: the identifier of the animal, the client, the value, the hash of both, and the time of the
-//!   addition in seconds. The index on the hash finds a key; the oldest keys have the lowest identifiers.
+//! - `idempotency_key`: the client, the value, the fingerprint of the request, the response, and the time of the request in
+//!   seconds. A row never changes, and is removed when it has expired.
 //! - `secret`: 32 random bytes, generated with the database.
 //! - `migration`: for each applied file, the version of the program that applied it.
 //!
@@ -47,7 +47,6 @@
 
 mod animals;
 mod backup;
-mod batch;
 mod checkpoint;
 mod connection;
 mod engine;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::thread;
 
 use super::engine::Sqlite;
-use super::idempotency::KeyHasher;
 use super::opening;
 use super::writer::Writer;
 use crate::storage::options::{OpenError, StoreOptions};
@@ -25,7 +24,7 @@ pub(in crate::storage) fn open(
     let opened = opening::open(path, options)?;
     let (file, secret) = (Arc::new(opened.file), opened.secret);
     let engine = Sqlite::open(file.clone(), options)?;
-    let writer = Writer::new(opened.connection, file, KeyHasher::new(&secret), options);
+    let writer = Writer::new(opened.connection, file, options);
     thread::Builder::new()
         .name("sqlite-writer".to_owned())
         .spawn(move || writer.run(batches))

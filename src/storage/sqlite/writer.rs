@@ -6,13 +6,11 @@
 //!
 //! The thread also checkpoints the WAL between two batches (`checkpoint.rs`).
 //!
-//! Failure modes of a write, beside those of every engine (`../batching.rs`):
+//! Failure modes of a batch, beside those of every engine (`../store.rs`):
 //!
-//! - Its values are rejected (a key that exists): its statement has changed nothing, and the batch continues.
-//!   Of a write of several statements, only the first change can be rejected.
-//! - The transaction fails: the whole batch gets the same error. After a failed COMMIT it is unknown what is
-//!   on disk, so that error never says that nothing happened. The transaction is rolled back or the
-//!   connection replaced, and the next batch tries again.
+//! - A statement fails: nothing of the batch is stored, and all of its writes get the same error.
+//! - COMMIT fails: it is unknown what is on disk, so that error never says that nothing happened. The transaction is rolled
+//!   back or the connection replaced, and the next batch tries again.
 //! - The path leads to another file (`file.rs`): nothing is written.
 //! - Another process holds the lock: the batch waits as long as its oldest write may still wait, so no write
 //!   waits longer than the lock timeout, including its time in the queue.
@@ -20,48 +18,41 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use rusqlite::Connection;
 use slog::warn;
 
-use super::batch::{Batch, execute};
 use super::checkpoint::Checkpoints;
 use super::file::DatabaseFile;
-use super::idempotency::{self, KeyHasher};
-use super::{connection, error, keys, migrations};
+use super::{connection, error, idempotency, keys, migrations};
 use crate::storage::error::StoreError;
+use crate::storage::expiry::SteadyClock;
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
 use crate::storage::queue::{Batches, MAX_BATCH, QueuedWrite};
-use crate::storage::write::{Change, Write};
+use crate::storage::write::{Change, Write, stored};
 
 /// The state of the thread that writes.
 pub(super) struct Writer {
     /// `None` after a failure, until the next batch.
     connection: Option<Connection>,
     file: Arc<DatabaseFile>,
-    key_hasher: KeyHasher,
+    clock: SteadyClock,
     options: StoreOptions,
     checkpoints: Checkpoints,
-    #[cfg(test)]
-    before_write: Option<model::BeforeWrite>,
 }
 
 impl Writer {
     /// `connection` is one for writing to `file`.
-    pub(super) fn new(
-        connection: Connection,
-        file: Arc<DatabaseFile>,
-        key_hasher: KeyHasher,
-        options: &StoreOptions,
-    ) -> Self {
+    pub(super) fn new(connection: Connection, file: Arc<DatabaseFile>, options: &StoreOptions) -> Self {
+        let mut clock = SteadyClock::default();
+        clock.see(now());
         Self {
             connection: Some(connection),
             checkpoints: Checkpoints::default(),
             file,
-            key_hasher,
+            clock,
             options: options.clone(),
-            #[cfg(test)]
-            before_write: None,
         }
     }
 
@@ -107,12 +98,9 @@ impl Writer {
         connection::set_lock_timeout(connection, self.options.lock_timeout.saturating_sub(waited))?;
         execute(connection, "BEGIN IMMEDIATE")?;
         let mut count = 0;
-        let open = Batch::new(connection);
         // Callers may have left during the wait for the lock.
         for QueuedWrite { write, .. } in batch.iter_mut().filter(|queued| !queued.write.is_abandoned()) {
-            #[cfg(test)]
-            self.before_write.as_mut().map_or(Ok(()), |before| before(write, &open))?;
-            count += usize::from(execute_write(&open, &self.key_hasher, write)?);
+            count += usize::from(execute_write(connection, &mut self.clock, write)?);
         }
         execute(connection, "COMMIT")?;
         self.options.metrics.committed(count);
@@ -140,43 +128,49 @@ impl Writer {
     }
 }
 
-/// Executes a write, and keeps its result for the caller. Returns whether it counts in the size of
-/// the batch: it was not rejected.
-fn execute_write(batch: &Batch<'_>, hasher: &KeyHasher, write: &mut Write) -> rusqlite::Result<bool> {
-    Ok(match write {
+/// Executes a write within the transaction of its batch, and keeps its result for the caller. Returns whether it counts in
+/// the size of the batch. An error fails the whole batch.
+fn execute_write(
+    connection: &Connection,
+    clock: &mut SteadyClock,
+    write: &mut Write,
+) -> rusqlite::Result<bool> {
+    match write {
         Write::Add(addition, caller) => {
-            caller.keep(result(batch, idempotency::add(batch, hasher, addition))?)
-        }
-        Write::Change(change, caller) => {
-            caller.keep(result(batch, make(batch, change))?) && change.is_counted()
-        }
-    })
-}
-
-fn make(batch: &Batch<'_>, change: &Change) -> rusqlite::Result<bool> {
-    match change {
-        Change::AddKey(key) => keys::insert(batch, key),
-        Change::NoteUse { id, at } => keys::note_use(batch, id, *at),
-        Change::RevokeKey { id, at } => keys::revoke(batch, id, *at),
-        Change::RotateKey { old, old_expires, new } => keys::rotate(batch, old, *old_expires, new),
-        Change::RemoveExpired { after, at, expiry } => {
-            expiry.removed(idempotency::remove_expired(batch, *after, *at)?, *at);
+            caller.keep(Ok(idempotency::add(connection, addition, now())?));
             Ok(true)
         }
-        Change::Check => migrations::rewrite_version(batch).map(|()| true),
-    }
-}
-
-/// Returns the result of a write. The outer error fails the whole batch; the inner one rejects only this write: while the
-/// transaction is open, the violation of a constraint.
-fn result<T>(batch: &Batch<'_>, result: rusqlite::Result<T>) -> rusqlite::Result<Result<T, StoreError>> {
-    match result {
-        Err(error) if error::is_constraint_violation(&error) && !batch.is_autocommit() => {
-            Ok(Err(error::store_error(&error)))
+        Write::Change(change, caller) => {
+            caller.keep(make(connection, clock, change)?);
+            Ok(change.is_counted())
         }
-        result => result.map(Ok),
     }
 }
 
-#[cfg(test)]
-mod model;
+/// The inner error rejects a change that would change nothing.
+fn make(
+    connection: &Connection,
+    clock: &mut SteadyClock,
+    change: &Change,
+) -> rusqlite::Result<Result<bool, StoreError>> {
+    match change {
+        Change::AddKey(key) => keys::insert(connection, key).map(stored),
+        Change::NoteUse { id, at } => keys::note_use(connection, id, *at).map(Ok),
+        Change::RevokeKey { id, at } => keys::revoke(connection, id, *at).map(Ok),
+        Change::RotateKey { old, old_expires, new } => keys::rotate(connection, old, *old_expires, new),
+        Change::RemoveExpired(expiry) => {
+            expiry.removed(idempotency::remove_expired(connection, clock.expired_before(now()))?);
+            Ok(Ok(true))
+        }
+        Change::Check => migrations::rewrite_version(connection).map(|()| Ok(true)),
+    }
+}
+
+/// Returns the time of the machine, in seconds.
+fn now() -> i64 {
+    Timestamp::now().as_second()
+}
+
+fn execute(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(statement)?.execute([]).map(drop)
+}

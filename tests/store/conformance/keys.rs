@@ -70,7 +70,7 @@ async fn identifiers_and_hashes_of_keys_are_unique() {
     store.add_key(key(1)).await.unwrap();
     for twin in [key(1), KeyRecord { hash: [9; 32], ..key(1) }, KeyRecord { id: "other".into(), ..key(1) }] {
         let rejected = store.add_key(twin).await;
-        assert!(matches!(rejected, Err(StoreError::Broken(_))), "{rejected:?}");
+        assert!(matches!(rejected, Err(StoreError::Invalid(_))), "{rejected:?}");
     }
     store.add_key(KeyRecord { id: "other".to_owned(), hash: [9; 32], ..key(1) }).await.unwrap();
     assert_eq!(ids(&store).await, ["key1", "other"], "a name need not be unique");
@@ -85,7 +85,7 @@ async fn a_rejected_key_does_not_fail_other_writes_of_its_batch() {
         let store = &store;
         async move {
             let twin = store.add_key(key(0)).await;
-            assert!(matches!(twin, Err(StoreError::Broken(_))), "{twin:?}");
+            assert!(matches!(twin, Err(StoreError::Invalid(_))), "{twin:?}");
             let (key, pet) =
                 tokio::join!(store.add_key(key(number)), store.add_pet(new_pet("neighbour", 1, None)));
             key.unwrap();
@@ -152,7 +152,7 @@ async fn rotating_to_a_key_that_exists_changes_nothing() {
     store.add_key(key(2)).await.unwrap();
     for twin in [key(2), key(1), KeyRecord { id: "other".to_owned(), ..key(2) }] {
         let rejected = store.rotate_key("key1", second(500), twin).await;
-        assert!(matches!(rejected, Err(StoreError::Broken(_))), "{rejected:?}");
+        assert!(matches!(rejected, Err(StoreError::Invalid(_))), "{rejected:?}");
         assert_eq!(store.keys().await.unwrap(), [key(1), key(2)]);
     }
 }

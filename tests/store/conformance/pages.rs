@@ -173,6 +173,6 @@ async fn a_limit_out_of_bounds_is_rejected() {
     let store = engine.open().await;
     for limit in [0, Pets::MAX_ITEMS + 1, u32::MAX] {
         let rejected = store.pets(PetsQuery { status: None, after: None, limit }).await;
-        assert!(matches!(rejected, Err(StoreError::Broken(_))), "{limit}: {rejected:?}");
+        assert!(matches!(rejected, Err(StoreError::Invalid(_))), "{limit}: {rejected:?}");
     }
 }

@@ -63,8 +63,8 @@ async fn what_differs_from_the_tables_of_this_program_is_named() {
             &["something else in place of a table: idempotency_key"],
         ),
         (
-            "ALTER TABLE api_key ALTER note TYPE varchar(20); ALTER TABLE animal DROP COLUMN category_id",
-            &["lacks columns", "animal.category_id of type bigint", "api_key.note of type text"],
+            "ALTER TABLE api_key ALTER note TYPE varchar(20); ALTER TABLE animal DROP COLUMN category",
+            &["lacks columns", "animal.category of type bigint", "api_key.note of type text"],
         ),
         ("ALTER SEQUENCE animal_id CACHE 10", &["ALTER SEQUENCE animal_id INCREMENT 1 CACHE 1 NO CYCLE"]),
         (

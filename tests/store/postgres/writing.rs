@@ -65,7 +65,7 @@ async fn queued_animals_share_a_transaction() {
     let transactions: i64 =
         client.query_one("SELECT count(DISTINCT xmin::text) FROM animal", &[]).await.unwrap().get(0);
     assert_eq!(transactions, 2, "transactions for 201 animals");
-    let stored = "SELECT id, category_id FROM animal WHERE name <> 'first'";
+    let stored = "SELECT id, category FROM animal WHERE name <> 'first'";
     for row in client.query(stored, &[]).await.unwrap() {
         let (id, number): (i64, i64) = (row.get(0), row.get(1));
         assert_eq!(

@@ -17,7 +17,7 @@ use crate::conformance::{Engine as _, add, key, new_pet, second};
 use crate::messages::Messages;
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("../../../src/storage/sqlite/0001_animals.sql"),
     include_str!("../../../src/storage/sqlite/0002_api_keys.sql"),
     include_str!("../../../src/storage/sqlite/0003_secret.sql"),
@@ -26,6 +26,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("../../../src/storage/sqlite/0006_idempotency_keys.sql"),
     include_str!("../../../src/storage/sqlite/0007_idempotency_hash.sql"),
     include_str!("../../../src/storage/sqlite/0008_status_page.sql"),
+    include_str!("../../../src/storage/sqlite/0009_responses.sql"),
 ];
 
 const NEWEST: i32 = MIGRATIONS.len() as i32;

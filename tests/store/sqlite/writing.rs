@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use animal_store::schemas::PetStatus;
-use animal_store::storage::{PetsQuery, Store, StoreError, StoreOptions};
+use animal_store::storage::{AddedOnce, PetsQuery, Store, StoreError, StoreOptions};
 use futures::FutureExt as _;
 use futures::future::join_all;
 
 use super::{Sqlite, options};
-use crate::conformance::{Engine as _, add, idempotency_key, key, new_pet, second};
+use crate::conformance::{Engine as _, add, idempotency_key, key, new_pet};
+use crate::messages::Messages;
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 
@@ -203,45 +204,50 @@ async fn several_handles_may_write_concurrently() {
     assert_eq!(count, 200);
 }
 
-/// Makes the table reject animals named `bad`. `how` is the conflict resolution of SQLite.
-fn rejecting(database: &Sqlite, how: &str) -> rusqlite::Connection {
+/// Makes a table reject rows with `bad` in a column. `how` is the conflict resolution of SQLite.
+fn rejecting(database: &Sqlite, table: &str, column: &str, how: &str) -> rusqlite::Connection {
     let other = database.connection();
     let column = format!(
-        "ALTER TABLE animal ADD COLUMN fine TEXT GENERATED ALWAYS AS (nullif(name, 'bad')) NOT NULL ON CONFLICT {how}"
+        "ALTER TABLE {table} ADD COLUMN fine TEXT \
+             GENERATED ALWAYS AS (nullif({column}, 'bad')) NOT NULL ON CONFLICT {how}"
     );
     other.execute_batch(&column).unwrap();
     other
 }
 
 #[tokio::test]
-async fn only_the_rejected_row_of_a_transaction_fails() {
-    let database = Sqlite::fresh().await;
-    let store = database.open().await;
-    let other = rejecting(&database, "ABORT");
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let names = ["good", "bad", "good", "bad", "good"];
-    let mut adding = join_all(names.map(|name| store.add_pet(new_pet(name, 1, None))));
-    assert!((&mut adding).now_or_never().is_none());
-    other.execute_batch("COMMIT").unwrap();
-    let mut added = Vec::new();
-    for (name, result) in names.iter().zip(adding.await) {
-        match result {
-            Ok(pet) => added.push(pet),
-            Err(error) => {
-                assert!(matches!(error, StoreError::Broken(_)), "{error:?}");
-                assert_eq!(*name, "bad");
-            }
-        }
+async fn an_addition_whose_second_statement_fails_is_not_stored() {
+    let (database, messages) = (Sqlite::fresh().await, Messages::default());
+    let store = database.with(&StoreOptions { log: messages.log(), ..options() }).await;
+    rejecting(&database, "idempotency_key", "value", "ABORT");
+    for _ in 0..2 {
+        let failed = store.add_pet_once(new_pet("Rex", 1, None), idempotency_key("bad")).await;
+        assert!(matches!(failed, Err(StoreError::Broken(_))), "{failed:?}");
+        assert_eq!(store.pets(ALL).await.unwrap().pets, []);
     }
-    assert_eq!(added.len(), 3);
-    assert_eq!(store.pets(ALL).await.unwrap().pets, added);
+    // SQLITE_CONSTRAINT_NOTNULL.
+    assert!(
+        messages.contain_with(
+            "the database failed; further errors with this cause are only counted",
+            "code=1299"
+        ),
+        "the log lacks the cause"
+    );
+    let added = store.add_pet_once(new_pet("Rex", 1, None), idempotency_key("good")).await.unwrap();
+    assert!(matches!(added, AddedOnce::Now(_)), "{added:?}");
 }
 
 #[tokio::test]
 async fn a_transaction_that_fails_acknowledges_none_of_its_writes() {
+    for how in ["ABORT", "ROLLBACK"] {
+        check_failing_transaction(how).await;
+    }
+}
+
+async fn check_failing_transaction(how: &str) {
     let database = Sqlite::fresh().await;
     let store = database.open().await;
-    let other = rejecting(&database, "ROLLBACK");
+    let other = rejecting(&database, "animal", "name", how);
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     // The first write occupies the thread, so that the others share the next transaction.
     let mut first = Box::pin(store.add_pet(new_pet("first", 1, None)));
@@ -286,7 +292,7 @@ async fn an_invalid_value_in_the_database_is_broken() {
     let database = Sqlite::fresh().await;
     let store = database.open().await;
     let other = database.connection();
-    other.execute_batch("INSERT INTO animal (name, category_id) VALUES ('', 1)").unwrap();
+    other.execute_batch("INSERT INTO animal (name, category) VALUES ('', 1)").unwrap();
     let read = store.pets(ALL).await;
     assert!(matches!(read, Err(StoreError::Broken(_))), "{read:?}");
 }
@@ -298,7 +304,7 @@ async fn the_largest_batch_takes_at_most_3_mib_of_the_log() {
     let add = |store: Arc<Store>, number: usize| async move {
         let large = new_pet(&"🦊".repeat(255), i64::MAX, Some(PetStatus::Available));
         let key = idempotency_key(&format!("{number:064}"));
-        store.add_pet_once(large, key, second(1_800_000_000)).await
+        store.add_pet_once(large, key).await
     };
     // Many keys, so that the next ones change different pages of their index.
     let store = database.open().await;

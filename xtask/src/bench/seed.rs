@@ -26,7 +26,7 @@ pub(super) fn sqlite(path: &Path, count: u64) -> Result<(), String> {
 /// expression, `numbers` a row source with a column `n`.
 fn insert(name: &str, numbers: &str) -> String {
     format!(
-        "INSERT INTO animal (id, name, category_id, status)
+        "INSERT INTO animal (id, name, category, status)
          SELECT n, {name}, n % 50, CASE n % 3 WHEN 0 THEN 'available' WHEN 1 THEN 'pending' END FROM {numbers}"
     )
 }
