@@ -30,7 +30,7 @@ impl Service {
         request_timeout: Duration,
         metrics: Arc<Metrics>,
     ) -> Self {
-        let cursors = Cursors::new(&store.secret(), store.is_replicated());
+        let cursors = Cursors::new(&store.secret());
         let rate_limiter = rate_limit.and_then(RateLimiter::new);
         Self { store, cursors, rate_limiter, request_timeout, metrics }
     }

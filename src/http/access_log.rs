@@ -1,9 +1,9 @@
 //! The access log: one record for each response.
 //!
-//! A record has the path without the query, and without segments that may be an API key ([`safe_path`]). The
-//! fields have the names of OpenTelemetry's semantic conventions: an error code is `error.type`, and the
-//! identifier of the API key is `enduser.id`. The last address in `X-Forwarded-For` is logged as the text that it is: a
-//! client that reaches the service without a proxy can send any.
+//! A record has the path without the query, and without segments that may be an API key ([`safe_path`]), and the method
+//! only if it is a standard one. The fields have the names of OpenTelemetry's semantic conventions: an error code is
+//! `error.type`, and the identifier of the API key is `enduser.id`. The last address in `X-Forwarded-For` is logged as the
+//! text that it is: a client that reaches the service without a proxy can send any.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -19,6 +19,7 @@ use uuid::Uuid;
 use super::error_code::ErrorCode;
 use crate::keys::KeyId;
 use crate::telemetry::logging::RESPONSE_TAG;
+use crate::telemetry::metrics::method_label;
 
 /// The status of a request whose client went away before the response. It is never sent, and has no name in HTTP; the
 /// access logs of nginx made it known.
@@ -96,7 +97,7 @@ impl AccessLog {
 // `slog::kv!` would serialize the fields in reverse order, and absent ones as well.
 impl KV for LoggedResponse<'_> {
     fn serialize(&self, _: &Record<'_>, serializer: &mut dyn Serializer) -> slog::Result {
-        serializer.emit_str("http.request.method".into(), self.request.method().as_str())?;
+        serializer.emit_str("http.request.method".into(), method_label(self.request.method()))?;
         serializer.emit_str("url.path".into(), &safe_path(self.request.uri().path()))?;
         serializer.emit_u16("http.response.status_code".into(), self.status.as_u16())?;
         // In microseconds: a clock that is more precise would only add digits.

@@ -159,10 +159,10 @@ fn is_json(headers: &HeaderMap) -> bool {
     let Ok(value) = value.to_str() else { return false };
     let mut parts = value.split(';').map(str::trim);
     let json = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"));
+    // A parameter may be empty (RFC 9110, section 5.6.6).
     let charset = |parameter: &str| {
-        parameter
-            .split_once('=')
-            .is_some_and(|(name, value)| name.eq_ignore_ascii_case("charset") && !value.is_empty())
+        let (name, value) = parameter.split_once('=').unwrap_or_default();
+        parameter.is_empty() || name.eq_ignore_ascii_case("charset") && !value.is_empty()
     };
     let mut codings = headers.get_all(CONTENT_ENCODING).iter();
     json && parts.all(charset) && codings.all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity"))

@@ -18,18 +18,9 @@ pub fn malformed<B>(request: &Request<B>) -> Result<(), ApiError> {
             "the target must be a path, or an http or https URL without user information".into(),
         ));
     }
-    let hosts: Vec<_> = request.headers().get_all(HOST).iter().collect();
-    let authority = request.uri().authority();
-    // RFC 9113, section 8.3.1. Over HTTP/1.1, a target with a host overrides `Host` (RFC 9112, section 3.2.2).
-    if request.version() == Version::HTTP_2
-        && (hosts.len() > 1 || hosts.first().zip(authority).is_some_and(|(host, it)| it.as_str() != **host))
-    {
-        return Err(ApiError::InvalidParameter("Host and :authority must be the same host".into()));
-    }
-    // RFC 9112, section 3.2.
-    if request.version() == Version::HTTP_11 && host(request.headers()).is_none() {
+    if !has_valid_host(request) {
         return Err(ApiError::InvalidParameter(
-            "the request must have one Host header, with a valid value".into(),
+            "the request must have one Host header, with a valid value that is also that of :authority".into(),
         ));
     }
     let mut codings = request.headers().get_all(TRANSFER_ENCODING).iter();
@@ -39,6 +30,18 @@ pub fn malformed<B>(request: &Request<B>) -> Result<(), ApiError> {
         return Err(ApiError::TransferEncoding);
     }
     Ok(())
+}
+
+/// HTTP/1.1 needs one `Host` (RFC 9112, section 3.2). Over HTTP/2, `:authority` replaces it, and both must agree (RFC 9113,
+/// section 8.3.1). HTTP/1.0 has none.
+fn has_valid_host<B>(request: &Request<B>) -> bool {
+    if !request.headers().contains_key(HOST) {
+        return request.version() != Version::HTTP_11;
+    }
+    let is_expected = |host: Authority| {
+        request.version() != Version::HTTP_2 || request.uri().authority().is_none_or(|it| *it == host)
+    };
+    host(request.headers()).is_some_and(is_expected)
 }
 
 /// User information is for other schemes (RFC 9110, section 4.2.4). The service has no other resources than those of
@@ -57,4 +60,32 @@ pub(crate) fn host(headers: &HeaderMap) -> Option<Authority> {
 
 fn has_no_user(authority: &Authority) -> bool {
     !authority.as_str().contains('@')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_version_has_at_most_one_valid_host() {
+        for (version, target, hosts, is_valid) in [
+            (Version::HTTP_10, "/", &[][..], true),
+            (Version::HTTP_10, "/", &["a", "a"], false),
+            (Version::HTTP_11, "/", &[], false),
+            (Version::HTTP_11, "/", &["a"], true),
+            (Version::HTTP_11, "/", &["a", "a"], false),
+            (Version::HTTP_11, "http://b/", &["a"], true),
+            (Version::HTTP_2, "https://a/", &[], true),
+            (Version::HTTP_2, "https://a/", &["A"], true),
+            (Version::HTTP_2, "https://a/", &["a", "a"], false),
+            (Version::HTTP_2, "https://a/", &["b"], false),
+            (Version::HTTP_2, "https://a/", &["a b"], false),
+        ] {
+            let request = hosts
+                .iter()
+                .fold(Request::get(target).version(version), |request, host| request.header(HOST, *host));
+            let found = malformed(&request.body(()).unwrap());
+            assert_eq!(found.is_ok(), is_valid, "{version:?} {target} {hosts:?}");
+        }
+    }
 }

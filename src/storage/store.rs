@@ -150,12 +150,6 @@ impl Store {
         self.secret
     }
 
-    /// Whether processes of an older release may use the store during an upgrade, because replicas are replaced one
-    /// after the other.
-    pub fn is_replicated(&self) -> bool {
-        matches!(self.engine, Engine::Postgres(_))
-    }
-
     /// Returns the maximum number of file descriptors that the store has open at the same time, so that connections of
     /// clients leave them free.
     pub fn descriptors(&self) -> usize {

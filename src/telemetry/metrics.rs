@@ -159,9 +159,10 @@ impl Metrics {
     }
 }
 
-/// Returns a standard method, or `_OTHER`: clients must not create label values.
-fn method_label(method: &Method) -> &'static str {
-    let standard = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
+/// Returns a method of RFC 9110 or `PATCH`, else `_OTHER`: clients must not create label values, and a method may be an
+/// API key that was sent in the wrong place.
+pub(crate) fn method_label(method: &Method) -> &'static str {
+    let standard = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"];
     standard.into_iter().find(|name| *name == method.as_str()).unwrap_or("_OTHER")
 }
 

@@ -4,6 +4,8 @@ use reqwest::Method;
 use rusqlite::Connection;
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use crate::program::{Program, TIMEOUT, WorkDir};
 use crate::recorder::request::RequestExt as _;
@@ -192,4 +194,27 @@ async fn a_level_omits_less_severe_records() {
     let statuses: Vec<_> =
         records(service).await.iter().map(|record| record["http.response.status_code"].clone()).collect();
     assert_eq!(statuses, [503]);
+}
+
+#[tokio::test]
+async fn a_key_that_was_sent_as_the_method_or_in_the_path_is_not_logged() {
+    for format in ["json", "text"] {
+        let directory = WorkDir::new();
+        let (mut service, key, _) = serve(&directory, &format!("format = '{format}'\n")).await;
+        for line in
+            [format!("{key} /v1/pets"), format!("{key} /"), format!("GET /v1/{key}"), "BREW /".to_owned()]
+        {
+            let mut stream = TcpStream::connect(service.direct).await.unwrap();
+            let request = format!("{line} HTTP/1.1\r\nHost: animals\r\nConnection: close\r\n\r\n");
+            stream.write_all(request.as_bytes()).await.unwrap();
+            let mut response = String::new();
+            stream.read_to_string(&mut response).await.unwrap();
+            assert!(response.starts_with("HTTP/1.1 40"), "{response}");
+        }
+        service.signal(Signal::TERM);
+        service.exit().await;
+        let log = service.log();
+        assert!(!log.contains(&key), "{log}");
+        assert_eq!(log.matches("_OTHER").count(), 3, "{log}");
+    }
 }

@@ -25,6 +25,9 @@ accepted! {
     json_is_accepted: "Content-Type: application/json\r\n"
     json_with_a_charset_is_accepted: "Content-Type: application/json; charset=utf-8\r\n"
     json_with_a_charset_in_quotes_is_accepted: "Content-Type: application/json;charset=\"UTF-8\"\r\n"
+    json_with_an_empty_parameter_is_accepted: "Content-Type: application/json;\r\n"
+    json_with_an_empty_parameter_before_a_charset_is_accepted:
+        "Content-Type: application/json; ;charset=utf-8\r\n"
     the_case_of_the_media_type_does_not_matter: "Content-Type: Application/JSON\r\n"
     a_content_encoding_of_identity_is_accepted:
         "Content-Type: application/json\r\nContent-Encoding: identity\r\n"
