@@ -7,8 +7,6 @@ pub struct Document {
     pub version: &'static str,
     /// The operations with dates of deprecation.
     pub deprecations: &'static [Deprecation],
-    /// The address of the service in its pages, which is replaced by the one that a client uses.
-    pub origin: &'static str,
     /// The document, its releases and the pages of the documentation.
     pub files: &'static [File],
 }
@@ -24,8 +22,6 @@ pub struct File {
     pub gzip: Option<&'static [u8]>,
     /// The content compressed by brotli, unless that is hardly smaller.
     pub brotli: Option<&'static [u8]>,
-    /// The content between the places of [`Document::origin`], each part compressed by DEFLATE. Empty if it has none.
-    pub deflated: &'static [&'static [u8]],
     /// Whether another content would have another path.
     pub is_immutable: bool,
 }

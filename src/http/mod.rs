@@ -16,7 +16,6 @@ mod input_error;
 mod json;
 pub mod malformed;
 mod negotiation;
-mod origin;
 pub mod parameters;
 mod published;
 pub mod request_context;

@@ -9,13 +9,11 @@ use std::collections::HashMap;
 use aws_lc_rs::digest;
 use dropshot::Body;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use http::uri::Scheme;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Bytes;
 
 use super::error::ApiError;
 use super::negotiation::accepts;
-use super::origin;
 use crate::document::{self, Document};
 
 /// Allows scripts, styles and requests of this host only, nothing inline and no frames (Content Security
@@ -45,33 +43,26 @@ pub(super) struct Published {
 }
 
 struct File {
-    file: &'static document::File,
     headers: HeaderMap,
-    /// Those that are the same for each client, the smallest first. A page that names the address under which the client
-    /// reaches the service, in place of `placeholder`, has none.
-    fixed: Vec<Representation>,
-    placeholder: &'static str,
-    /// That of the service itself.
-    scheme: Scheme,
+    /// The content in each coding, the smallest first; the last one is not compressed.
+    representations: Vec<Representation>,
 }
 
-#[derive(Clone)]
 struct Representation {
     coding: &'static str,
-    content: Bytes,
-    etag: String,
+    content: &'static [u8],
+    etag: HeaderValue,
 }
 
 impl Published {
-    /// Collects the files of a document. `scheme` is that of the service itself.
-    pub(super) fn new(document: &Document, scheme: &Scheme) -> Self {
+    /// Collects the files of a document.
+    pub(super) fn new(document: &Document) -> Self {
         let target = |path: &str| match path {
             // Its links are relative to the root.
             FIRST => "/docs".to_owned(),
             path => format!("/{path}"),
         };
-        let files =
-            document.files.iter().map(|file| (target(file.path), File::new(file, document.origin, scheme)));
+        let files = document.files.iter().map(|file| (target(file.path), File::new(file)));
         let mut files: HashMap<_, _> = files.collect();
         Self { missing: files.remove(&target(MISSING)), files }
     }
@@ -148,63 +139,54 @@ fn redirect() -> Response<Body> {
 }
 
 impl File {
-    fn new(file: &'static document::File, placeholder: &'static str, scheme: &Scheme) -> Self {
+    fn new(file: &document::File) -> Self {
         let headers = headers(file).into_iter();
         let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value))).collect();
-        let identity = file.deflated.is_empty().then_some(file.content);
-        let fixed = [("br", file.brotli), ("gzip", file.gzip), (IDENTITY, identity)].into_iter();
-        let fixed = fixed.filter_map(|(coding, content)| {
+        let codings = [("br", file.brotli), ("gzip", file.gzip), (IDENTITY, Some(file.content))];
+        let representations = codings.into_iter().filter_map(|(coding, content)| {
             let content = content?;
-            Some(Representation { coding, etag: etag(content), content: Bytes::from_static(content) })
+            Some(Representation { coding, content, etag: etag(content)? })
         });
-        Self { file, headers, fixed: fixed.collect(), placeholder, scheme: scheme.clone() }
+        Self { headers, representations: representations.collect() }
     }
 
-    /// Returns the smallest representation that the client accepts.
-    fn chosen(&self, request: &Request<()>) -> Representation {
-        let accepts = |coding| accepts(request.headers(), &header::ACCEPT_ENCODING, coding);
-        if let Some(fixed) = self.fixed.iter().find(|it| it.coding == IDENTITY || accepts(it.coding)) {
-            return fixed.clone();
-        }
-        let origin = origin::origin(request, &self.scheme);
-        let content = String::from_utf8_lossy(self.file.content).replace(self.placeholder, &origin);
-        let (coding, content) = match accepts("gzip") {
-            true => ("gzip", origin::gzipped(content.as_bytes(), self.file.deflated, &origin)),
-            false => (IDENTITY, content.into_bytes()),
-        };
-        Representation { coding, etag: etag(&content), content: content.into() }
-    }
-
-    /// Returns the response with this status, or 304 if the client has the file.
+    /// Returns the response with this status, or 304 if the client has the file, in the smallest coding that the client
+    /// accepts.
     fn respond(&self, request: &Request<()>, status: StatusCode) -> Response<Body> {
-        let Representation { coding, content, etag } = self.chosen(request);
-        let mut headers = self.headers.clone();
-        let is_cached = status == StatusCode::OK && matches_etag(&etag, request.headers());
-        if is_cached {
-            headers.remove(header::CONTENT_TYPE);
-        } else if coding != IDENTITY {
-            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
-        }
-        if status == StatusCode::OK {
-            // Hexadecimal digits in quotes are always a header value.
-            headers.extend(HeaderValue::try_from(etag).map(|etag| (header::ETAG, etag)));
-        }
-        let mut response = Response::new(if is_cached { Body::empty() } else { Body::from(content) });
+        let accepted = |it: &&Representation| {
+            it.coding == IDENTITY || accepts(request.headers(), &header::ACCEPT_ENCODING, it.coding)
+        };
+        let mut response = Response::new(Body::empty());
+        *response.headers_mut() = self.headers.clone();
+        let Some(Representation { coding, content, etag }) = self.representations.iter().find(accepted) else {
+            return response;
+        };
+        let is_cached = status == StatusCode::OK && matches_etag(etag, request.headers());
         *response.status_mut() = if is_cached { StatusCode::NOT_MODIFIED } else { status };
-        *response.headers_mut() = headers;
+        if status == StatusCode::OK {
+            response.headers_mut().insert(header::ETAG, etag.clone());
+        }
+        if is_cached {
+            response.headers_mut().remove(header::CONTENT_TYPE);
+            return response;
+        }
+        if *coding != IDENTITY {
+            response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
+        }
+        *response.body_mut() = Body::from(Bytes::from_static(content));
         response
     }
 }
 
-/// Returns a strong ETag: half of the SHA-256 digest.
-fn etag(content: &[u8]) -> String {
+/// Returns a strong ETag: half of the SHA-256 digest, which is always a header value.
+fn etag(content: &[u8]) -> Option<HeaderValue> {
     let hash = digest::digest(&digest::SHA256, content);
     let digits = hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}"));
-    format!("\"{}\"", digits.collect::<String>())
+    HeaderValue::try_from(format!("\"{}\"", digits.collect::<String>())).ok()
 }
 
 /// Whether `If-None-Match` has this tag (RFC 9110, section 13.1.2).
-fn matches_etag(etag: &str, request: &HeaderMap) -> bool {
+fn matches_etag(etag: &HeaderValue, request: &HeaderMap) -> bool {
     let values = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     let mut tags = values.flat_map(|value| value.split(',')).map(str::trim);
     tags.any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)

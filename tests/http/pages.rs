@@ -37,7 +37,7 @@ async fn all_are_served_without_a_key_and_for_this_host_only() {
     let mut seen = Vec::new();
     for (target, file) in pages() {
         let page = fetch(&service, &target).await;
-        assert!(page.body == service.page(file), "{target}");
+        assert!(page.body == file.content, "{target}");
         let extension = target.rsplit('.').next().unwrap();
         let (kind, cached) = match extension {
             "css" => ("text/css; charset=utf-8", IMMUTABLE),
@@ -71,31 +71,16 @@ async fn all_are_served_without_a_key_and_for_this_host_only() {
 }
 
 #[tokio::test]
-async fn pages_name_the_address_that_the_client_uses() {
+async fn pages_are_the_same_under_every_address() {
     let service = Service::start().await;
-    let mut etags = std::collections::BTreeSet::new();
-    for (headers, origin) in [
-        (&[][..], format!("http://{}", service.address)),
-        (&[("host", "animals.example.com")], "http://animals.example.com".to_owned()),
-        (&[("host", "a.example"), ("x-forwarded-proto", "https")], "https://a.example".to_owned()),
-    ] {
-        for (target, expected) in [
-            ("/docs", format!("'{origin}/v1/pets'")),
-            ("/docs/1.0.0.html", format!("{origin}/v1/pets/1")),
-            ("/docs/clients.html", format!("SITE={origin}\n")),
-            ("/docs/clients.html", format!("URL={origin}/v1\n")),
-        ] {
-            let mut request = service.anonymous(Method::GET, target);
-            for (name, value) in headers {
-                request = request.header(*name, *value);
-            }
-            let page = request.response().await;
-            assert!(page.text().contains(&expected), "{target}: {expected}");
-            assert!(!page.text().contains("this-service.invalid"), "{target}");
-            etags.insert((target, page.header("etag").unwrap().to_owned()));
-        }
+    for target in ["/docs", "/docs/1.0.0.html", "/docs/clients.html"] {
+        let page = fetch(&service, target).await;
+        // Its script replaces this by the address that the reader uses.
+        assert!(page.text().contains("https://this-service.invalid/v1"), "{target}");
+        let request = service.anonymous(Method::GET, target).header("host", "animals.example.com");
+        let other = request.header("x-forwarded-proto", "https").response().await;
+        assert!(other.body == page.body && other.header("etag") == page.header("etag"), "{target}");
     }
-    assert_eq!(etags.len(), 9);
 }
 
 #[tokio::test]
@@ -135,8 +120,7 @@ async fn each_has_a_strong_etag_and_gets_304() {
 async fn head_is_like_get() {
     let service = Service::start().await;
     for target in ["/docs", "/docs/try.html", "/docs/releases.atom"] {
-        // The host that `raw` names.
-        let page = service.anonymous(Method::GET, target).header("host", "animals").response().await;
+        let page = fetch(&service, target).await;
         let mut raw = service.raw().await;
         raw.head_without_key(&format!("HEAD {target}"), "").await;
         let head = raw.response().await;

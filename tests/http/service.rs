@@ -163,16 +163,6 @@ impl Service {
         made
     }
 
-    /// Returns what a client of this service gets of a file.
-    pub fn page(&self, file: &document::File) -> Vec<u8> {
-        if file.deflated.is_empty() {
-            return file.content.to_vec();
-        }
-        let origin = document::DOCUMENT.expect("the document").origin;
-        let text = std::str::from_utf8(file.content).expect("a page is text");
-        text.replace(origin, &format!("http://{}", self.address)).into_bytes()
-    }
-
     /// Opens the store a second time, as another process would.
     pub async fn open_store_again(&self) -> Arc<Store> {
         let mut options = store_options(16);

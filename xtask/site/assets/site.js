@@ -1,4 +1,4 @@
-// Search, copying, the remembered language of samples, and the current place. The pages can be read without it.
+// The address of the service, search, copying, the remembered language of samples, and the current place. The pages can be read without it.
 'use strict';
 
 const { search: index, root } = document.currentScript.dataset;
@@ -12,6 +12,15 @@ const stored = (work) => {
     return null;
   }
 };
+
+// The pages of the service name it by this address, since it does not know under which one readers reach it.
+const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (texts.nextNode()) {
+  const text = texts.currentNode;
+  if (text.data.includes('https://this-service.invalid')) {
+    text.data = text.data.replaceAll('https://this-service.invalid', location.origin);
+  }
+}
 
 const element = (name, properties) => Object.assign(document.createElement(name), properties);
 

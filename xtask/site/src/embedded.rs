@@ -1,22 +1,21 @@
 //! What the build script of the service embeds: the document, its releases and the pages, compressed, as Rust for
 //! `src/document.rs`.
 
-use std::io::{self, Read, Write as _};
+use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::{fs, str};
 
 use brotli::CompressorReader;
 use document::Node;
 use flate2::Compression;
 use flate2::read::GzEncoder;
-use flate2::write::DeflateEncoder;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 pub use crate::sources::DOCUMENT;
 use crate::sources::{CLIENTS, EXAMPLES, RELEASED};
 use crate::spec::{Spec, text};
-use crate::{File, Hosting, ORIGIN, Sources, build};
+use crate::{File, Hosting, Sources, build};
 
 /// What is read.
 pub const INPUTS: [&str; 4] = [DOCUMENT, RELEASED, CLIENTS, EXAMPLES];
@@ -60,7 +59,7 @@ pub fn constants(text: &str) -> Result<(String, String), String> {
     // The router rejects a deprecated operation without dates.
     let operations = Spec { root: &root }.operations().into_iter();
     let deprecations: String = operations.filter_map(|operation| deprecation(operation.node)).collect();
-    Ok((json, format!("version: {version:?}, deprecations: &[{deprecations}], origin: {ORIGIN:?}")))
+    Ok((json, format!("version: {version:?}, deprecations: &[{deprecations}]")))
 }
 
 /// Returns the deprecation of an operation that has usable values for all keywords.
@@ -99,28 +98,10 @@ fn written(output: &Path, file: &File) -> io::Result<String> {
         let included = is_smaller.then(|| include(extension, &compressed)).transpose()?;
         io::Result::Ok(included.map_or("None".to_owned(), |included| format!("Some({included})")))
     };
-    let parts: Vec<&str> = str::from_utf8(content).unwrap_or_default().split(ORIGIN).collect();
-    let (mut gzip, mut brotli, mut deflated) = ("None".to_owned(), "None".to_owned(), String::new());
-    if parts.len() > 1 {
-        for (number, part) in parts.iter().enumerate() {
-            let included = include(&format!(".{number}.deflate"), &deflate(part.as_bytes())?)?;
-            deflated += &format!("{included} as &[u8], ");
-        }
-    } else {
-        gzip = compressed(".gz", &mut GzEncoder::new(&**content, Compression::best()))?;
-        brotli = compressed(".br", &mut CompressorReader::new(&**content, 0, BROTLI_LEVEL, 22))?;
-    }
+    let gzip = compressed(".gz", &mut GzEncoder::new(&**content, Compression::best()))?;
+    let brotli = compressed(".br", &mut CompressorReader::new(&**content, 0, BROTLI_LEVEL, 22))?;
     let content = include("", content)?;
     Ok(format!(
-        "File {{ path: {path:?}, content: {content}, gzip: {gzip}, brotli: {brotli}, deflated: &[{deflated}], \
-         is_immutable: {is_immutable} }},"
+        "File {{ path: {path:?}, content: {content}, gzip: {gzip}, brotli: {brotli}, is_immutable: {is_immutable} }},"
     ))
-}
-
-/// Compresses a part of a stream, up to the end of a byte.
-fn deflate(content: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(content)?;
-    encoder.flush()?;
-    Ok(encoder.get_ref().clone())
 }

@@ -205,7 +205,12 @@ impl<'a> Page<'a> {
                     }
                     div.columns {
                         (self.aside)
-                        main #content { (self.main) }
+                        main #content {
+                            @if self.main.0.contains(ORIGIN) {
+                                noscript { p.notice { "Replace " code { (ORIGIN) } " by the address of this service." } }
+                            }
+                            (self.main)
+                        }
                     }
                     footer { p { (site.current.title()) " " (site.current.label()) } }
                 }

@@ -51,8 +51,8 @@ impl File {
     }
 }
 
-/// The address of the service in its own pages, which the service replaces by the one that the reader uses. The domain is
-/// reserved (RFC 2606).
+/// The address of the service in its own pages, which `assets/site.js` replaces by the one that the reader uses. The domain
+/// is reserved (RFC 2606).
 pub const ORIGIN: &str = "https://this-service.invalid";
 /// The page for readers who ask for one that does not exist. Only the service has it.
 pub const MISSING: &str = "missing.html";

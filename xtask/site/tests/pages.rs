@@ -217,8 +217,17 @@ fn only_the_service_gets_pages_that_send_requests() {
     let only = ["docs/1.0.0.try.html", "docs/2.0.0.try.html", "docs/try.html", "missing.html"];
     let expected: BTreeSet<&str> = addressed.into_iter().chain(only).collect();
     assert_eq!(differing.into_iter().map(String::as_str).collect::<BTreeSet<_>>(), expected);
-    assert!(copy.values().all(|page| !page.contains("this-service.invalid")));
-    assert!(addressed.iter().all(|path| service[*path].contains("https://this-service.invalid")));
+    let names_service = |(path, page): &(&String, &String)| path.ends_with(".html") && page.contains(site::ORIGIN);
+    assert_eq!(copy.iter().find(names_service), None);
+    let naming: Vec<_> = service.iter().filter(names_service).map(|(path, _)| path).collect();
+    assert_eq!(naming, addressed);
+    // The script replaces text alone, and no element divides the address.
+    for path in addressed {
+        let page = &service[path];
+        assert_eq!(text_of(page).matches(site::ORIGIN).count(), page.matches(site::ORIGIN).count(), "{path}");
+    }
+    let script = service.iter().find(|(path, _)| path.ends_with(".js") && path.contains("site")).unwrap();
+    assert_eq!(script.1.matches(&format!("'{}'", site::ORIGIN)).count(), 2);
 }
 
 fn addition() -> BTreeMap<String, String> {
