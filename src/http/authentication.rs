@@ -1,10 +1,11 @@
 //! Authentication with a bearer token (RFC 6750).
 
-use http::HeaderMap;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;
 
 use super::error::ApiError;
+use super::error_code::ErrorCode;
 use crate::keys::{self, KeyId};
 use crate::service::Service;
 
@@ -18,32 +19,34 @@ pub const SCHEME: &str = "bearer";
 /// Returns the identifier of the API key in the headers of a request. Each failure is counted.
 ///
 /// # Errors
-/// [`ApiError::MissingKey`], [`ApiError::InvalidKey`], or the error of the store.
+/// 401 without a valid key, or the error of the store.
 pub(super) async fn authenticate(service: &Service, headers: &HeaderMap) -> Result<KeyId, ApiError> {
-    let failed = |error| {
-        let is_missing = matches!(error, ApiError::MissingKey);
-        service.metrics.authentication_failed(if is_missing { "missing" } else { "invalid" });
-        error
+    let missing = || {
+        service.metrics.authentication_failed("missing");
+        ApiError::new(ErrorCode::Unauthorized, "send an API key as \"Authorization: Bearer <key>\"")
+            .with(WWW_AUTHENTICATE, "Bearer realm=\"animal-store\"")
     };
-    let token = bearer_token(headers).map_err(failed)?;
+    // RFC 6750, section 3.1.
+    let invalid = || {
+        service.metrics.authentication_failed("invalid");
+        ApiError::new(ErrorCode::Unauthorized, "this API key is unknown, expired or revoked")
+            .with(WWW_AUTHENTICATE, "Bearer realm=\"animal-store\", error=\"invalid_token\"")
+    };
+    let mut fields = headers.get_all(AUTHORIZATION).iter();
+    let field = fields.next().ok_or_else(missing)?;
+    if fields.next().is_some() {
+        return Err(invalid());
+    }
+    let token = bearer_token(field).ok_or_else(missing)?;
     // A malformed key is not looked up.
-    let hash = keys::hash(token).ok_or_else(|| failed(ApiError::InvalidKey))?;
+    let hash = keys::hash(token).ok_or_else(invalid)?;
     let key = keys::authenticate(&service.store, &hash, Timestamp::now()).await;
-    key.map_err(ApiError::Authentication)?.ok_or_else(|| failed(ApiError::InvalidKey))
+    key.map_err(|error| ApiError::from(error).during("authentication"))?.ok_or_else(invalid)
 }
 
-/// Returns the bearer token of the `Authorization` header (RFC 6750, section 2.1). Two such headers are
-/// invalid.
-fn bearer_token(headers: &HeaderMap) -> Result<&str, ApiError> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    let value = values.next().ok_or(ApiError::MissingKey)?;
-    if values.next().is_some() {
-        return Err(ApiError::InvalidKey);
-    }
-    let (scheme, token) = value.to_str().ok().and_then(|value| value.split_once(' ')).unwrap_or_default();
+/// Returns the bearer token of an `Authorization` header (RFC 6750, section 2.1).
+fn bearer_token(field: &HeaderValue) -> Option<&str> {
+    let (scheme, token) = field.to_str().ok()?.split_once(' ')?;
     let token = token.trim_matches(' ');
-    if !scheme.eq_ignore_ascii_case(SCHEME) || token.is_empty() {
-        return Err(ApiError::MissingKey);
-    }
-    Ok(token)
+    (scheme.eq_ignore_ascii_case(SCHEME) && !token.is_empty()).then_some(token)
 }

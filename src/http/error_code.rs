@@ -1,10 +1,10 @@
 //! The error codes of the API, with their statuses and headers.
 //!
-//! The statuses and the headers of errors in the document follow from this file: the error type and the extractors of
-//! an operation declare their codes, and `cargo xtask check` compares the result with the YAML.
+//! The statuses and the headers of errors in the document follow from this file: an operation and its inputs declare their
+//! codes, and `cargo xtask check` compares the result with the YAML.
 
-use http::StatusCode;
-use http::header::{CONNECTION, HeaderName, RETRY_AFTER};
+use http::header::{CONNECTION, HeaderName, HeaderValue, RETRY_AFTER};
+use http::{Method, StatusCode};
 use strum::{IntoStaticStr, VariantArray};
 
 /// The error codes of every operation, whatever its inputs.
@@ -31,9 +31,6 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// All codes, by status.
-    pub const ALL: &'static [Self] = Self::VARIANTS;
-
     /// Returns the value in JSON.
     pub fn as_str(self) -> &'static str {
         self.into()
@@ -67,26 +64,37 @@ impl ErrorCode {
         }
     }
 
-    /// Returns the header that has the same value in every response with this code.
-    pub(super) const fn constant_header(self) -> Option<(HeaderName, &'static str)> {
-        match self {
-            Self::RequestTimeout => Some((CONNECTION, "close")),
-            Self::UnsupportedMediaType => Some((HeaderName::from_static("accept-post"), "application/json")),
-            Self::Unavailable => Some((RETRY_AFTER, "1")),
-            _ => None,
-        }
+    /// Returns the header that has the same value in every response with this code to a request with `method`.
+    pub(super) fn constant_header(self, method: &Method) -> Option<(HeaderName, HeaderValue)> {
+        let (name, value) = match self {
+            Self::RequestTimeout => (CONNECTION, "close"),
+            Self::UnsupportedMediaType => (accept(method).parse().ok()?, "application/json"),
+            Self::Unavailable => (RETRY_AFTER, "1"),
+            _ => return None,
+        };
+        Some((name, HeaderValue::from_static(value)))
     }
 
-    /// Returns the names of the headers of a response with this code, without those that the router adds to every
-    /// response.
-    pub const fn headers(self) -> &'static [&'static str] {
+    /// Returns the names of the headers of a response with this code to a request with `method`, without those that the
+    /// router adds to every response.
+    pub fn headers(self, method: &Method) -> Vec<&'static str> {
         match self {
-            Self::Unauthorized => &["WWW-Authenticate"],
-            Self::MethodNotAllowed => &["Allow"],
-            Self::UnsupportedMediaType => &["Accept-Post"],
-            Self::RateLimited => &["Retry-After", "RateLimit", "RateLimit-Policy"],
-            Self::Unavailable => &["Retry-After"],
-            _ => &[],
+            Self::Unauthorized => vec!["WWW-Authenticate"],
+            Self::MethodNotAllowed => vec!["Allow"],
+            Self::UnsupportedMediaType => vec![accept(method)],
+            Self::RateLimited => vec!["Retry-After", "RateLimit", "RateLimit-Policy"],
+            Self::Unavailable => vec!["Retry-After"],
+            _ => Vec::new(),
         }
+    }
+}
+
+/// Returns the header with the media types that a body may have: `Accept-Post` (Linked Data Platform 1.0, section 7.1),
+/// `Accept-Patch` (RFC 5789, section 3.1), or `Accept` (RFC 9110, section 12.5.1).
+fn accept(method: &Method) -> &'static str {
+    match *method {
+        Method::POST => "Accept-Post",
+        Method::PATCH => "Accept-Patch",
+        _ => "Accept",
     }
 }

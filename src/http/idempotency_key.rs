@@ -1,22 +1,23 @@
 //! The request header `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07).
 
-use dropshot::{Header, ServerContext};
+use dropshot::{ApiEndpointBodyContentType, Body, ExtractorMetadata, Header, SharedExtractor};
+use http::HeaderName;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use sfv::{Item, Parser};
 
 use super::error::ApiError;
 use super::error_code::ErrorCode;
-use super::extractor::{SharedExtractor, parameters};
-use super::parameters::Parameters;
-use super::request_context::RequestContext;
+use super::input::Input;
+use super::request::AuthenticatedRequest;
 use crate::storage::IdempotencyKey;
 
 const MAX_CHARACTERS: usize = 64;
+const NAME: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// The header.
+/// The header in the document.
 #[derive(Deserialize, JsonSchema)]
-pub struct IdempotencyHeader {
+struct IdempotencyHeader {
     /// A string (RFC 9651, section 3.3.3) of 1 to [`MAX_CHARACTERS`] characters without parameters.
     #[schemars(
         with = "String",
@@ -24,23 +25,31 @@ pub struct IdempotencyHeader {
         regex(pattern = r#"^"([ !#-\[\]-~]|\\["\\]){1,64}"$"#)
     )]
     #[serde(rename = "Idempotency-Key", default)]
-    field: Option<String>,
+    _field: Option<String>,
 }
 
 /// The idempotency key of a request; `None` if it has none. One that is invalid or repeated is 400.
-impl SharedExtractor for Option<IdempotencyKey> {
-    type Described = Header<IdempotencyHeader>;
-    const CODES: &'static [ErrorCode] = Header::<IdempotencyHeader>::CODES;
+impl Input for Option<IdempotencyKey> {
+    const CODES: &'static [ErrorCode] = &[ErrorCode::InvalidParameter];
 
-    fn from_request<C: ServerContext>(context: &RequestContext<C>) -> Result<Self, ApiError> {
-        let header: IdempotencyHeader = parameters(Parameters::Header(context.request.headers()))?;
-        let Some(field) = header.field else { return Ok(None) };
-        let value = string(&field).ok_or_else(|| {
-            ApiError::InvalidParameter(format!(
-                "Idempotency-Key must be 1 to {MAX_CHARACTERS} printable ASCII characters in double quotes"
-            ))
+    fn describe() -> ExtractorMetadata {
+        <Header<IdempotencyHeader> as SharedExtractor>::metadata(ApiEndpointBodyContentType::Json)
+    }
+
+    async fn read(request: &AuthenticatedRequest, _: &mut Body) -> Result<Self, ApiError> {
+        let mut fields = request.head.headers().get_all(NAME).iter();
+        let Some(field) = fields.next() else { return Ok(None) };
+        if fields.next().is_some() {
+            return Err(ApiError::new(
+                ErrorCode::InvalidParameter,
+                "Idempotency-Key must be given only once",
+            ));
+        }
+        let value = field.to_str().ok().and_then(string).ok_or_else(|| {
+            let expected = format!("1 to {MAX_CHARACTERS} printable ASCII characters in double quotes");
+            ApiError::new(ErrorCode::InvalidParameter, format!("Idempotency-Key must be {expected}"))
         })?;
-        Ok(Some(IdempotencyKey { client: context.client.as_str().to_owned(), value }))
+        Ok(Some(IdempotencyKey { client: request.client.as_str().to_owned(), value }))
     }
 }
 

@@ -2,11 +2,12 @@
 //!
 //! Two programs that read such a request differently can be attacked through the difference (RFC 9112, section 11.2).
 
-use http::header::{HOST, HeaderMap, HeaderValue, TRANSFER_ENCODING};
+use http::header::{CONNECTION, HOST, HeaderMap, HeaderValue, TRANSFER_ENCODING};
 use http::uri::{Authority, Scheme};
 use http::{Request, Uri, Version};
 
 use super::error::ApiError;
+use super::error_code::ErrorCode;
 
 /// Checks that a request may be processed.
 ///
@@ -14,20 +15,21 @@ use super::error::ApiError;
 /// What its client must change.
 pub fn malformed<B>(request: &Request<B>) -> Result<(), ApiError> {
     if !is_valid_target(request.uri()) {
-        return Err(ApiError::InvalidParameter(
-            "the target must be a path, or an http or https URL without user information".into(),
-        ));
+        let message = "the target must be a path, or an http or https URL without user information";
+        return Err(ApiError::new(ErrorCode::InvalidParameter, message));
     }
     if !has_valid_host(request) {
-        return Err(ApiError::InvalidParameter(
-            "the request must have one Host header, with a valid value that is also that of :authority".into(),
-        ));
+        let message =
+            "the request must have one Host header, with a valid value that is also that of :authority";
+        return Err(ApiError::new(ErrorCode::InvalidParameter, message));
     }
     let mut codings = request.headers().get_all(TRANSFER_ENCODING).iter();
     let is_chunked = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
     // RFC 9112, section 6.1. hyper removes a `Content-Length` beside it.
     if codings.next().is_some_and(|coding| !is_chunked(coding) || codings.next().is_some()) {
-        return Err(ApiError::TransferEncoding);
+        let message = "the only Transfer-Encoding of a request is chunked";
+        // The end of the request is uncertain.
+        return Err(ApiError::new(ErrorCode::InvalidBody, message).with(CONNECTION, "close"));
     }
     Ok(())
 }

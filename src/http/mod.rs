@@ -1,24 +1,23 @@
 //! One request's way in, and its response's way out.
 //!
 //! [`router`] receives every request, finds the operation, authenticates the client and applies the rate limit.
-//! [`endpoint`] reads the inputs ([`extractor`]) and runs the operation, which is written with [`dropshot`]'s types.
-//! [`error`] turns an error into a response, and [`access_log`] records it.
+//! [`operation`] reads the inputs ([`input`]) and runs the function. [`error`] turns an error into a response, and
+//! [`access_log`] records it. [`openapi`] describes all operations with dropshot.
 
 pub mod access_log;
 pub mod authentication;
-pub mod dropshot;
-pub mod endpoint;
 pub mod error;
 pub mod error_code;
-pub mod extractor;
 pub mod idempotency_key;
-mod input_error;
-mod json;
+pub mod input;
 pub mod malformed;
+mod message;
 mod negotiation;
+pub mod openapi;
+pub mod operation;
 pub mod parameters;
 mod published;
-pub mod request_context;
+pub mod request;
 pub mod router;
 
 /// The path of the API's base URL, with which the `servers` of the document end.

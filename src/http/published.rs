@@ -71,18 +71,18 @@ impl Published {
     /// for other paths, programs an error.
     ///
     /// # Errors
-    /// [`ApiError::UnknownPath`] or [`ApiError::MethodNotAllowed`].
+    /// 404 or 405.
     pub(super) fn respond(&self, request: &Request<()>) -> Result<Response<Body>, ApiError> {
         let path = request.uri().path();
         let file = self.files.get(path);
         let reads = matches!(*request.method(), Method::GET | Method::HEAD);
         if file.is_none() && !REDIRECTED.contains(&path) {
             let page = self.missing.as_ref().filter(|_| reads && is_browser(request.headers()));
-            let page = page.ok_or(ApiError::UnknownPath)?;
+            let page = page.ok_or_else(ApiError::unknown_path)?;
             return Ok(page.respond(request, StatusCode::NOT_FOUND));
         }
         if !reads {
-            return Err(ApiError::MethodNotAllowed { allow: "GET, HEAD".to_owned() });
+            return Err(ApiError::method_not_allowed("GET, HEAD"));
         }
         Ok(file.map_or_else(redirect, |file| file.respond(request, StatusCode::OK)))
     }
@@ -158,7 +158,8 @@ impl File {
         };
         let mut response = Response::new(Body::empty());
         *response.headers_mut() = self.headers.clone();
-        let Some(Representation { coding, content, etag }) = self.representations.iter().find(accepted) else {
+        let Some(Representation { coding, content, etag }) = self.representations.iter().find(accepted)
+        else {
             return response;
         };
         let is_cached = status == StatusCode::OK && matches_etag(etag, request.headers());

@@ -2,33 +2,31 @@
 //! the rate limit and runs the operation. It also handles 404, 405, HEAD, panics, deprecation headers and the access
 //! log.
 //!
-//! An operation gets a [`RequestContext`], which only this file makes, after authentication.
+//! An operation gets an [`AuthenticatedRequest`], which only this file makes, after authentication.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
-use std::pin::pin;
 use std::sync::Arc;
 
 use dropshot::Body;
 use futures::FutureExt;
 use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue, LINK};
-use http::uri::Scheme;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Body as _;
 use prometheus_client::metrics::histogram::Histogram;
-use slog::{Logger, o};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use super::BASE_PATH;
 use super::access_log::{AccessLog, LoggedResponse};
 use super::authentication::authenticate;
-use super::endpoint::{ApiDescription, Handler};
-use super::error::{ApiError, ErrorResponse};
+use super::error::ApiError;
+use super::error_code::ErrorCode;
 use super::malformed::malformed;
+use super::operation::Operation;
 use super::published::Published;
-use super::request_context::{RequestContext, RequestEndpointMetadata, by};
+use super::request::AuthenticatedRequest;
 use crate::document::{Deprecation, Document};
 use crate::service::Service;
 
@@ -37,27 +35,22 @@ const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Finds the operation for a request and completes its response.
 pub struct Router {
     /// The operations by path template, which is below [`BASE_PATH`].
-    paths: matchit::Router<Vec<Operation>>,
+    paths: matchit::Router<Vec<Route>>,
     published: Published,
     access_log: AccessLog,
     service: Arc<Service>,
 }
 
-/// What the router knows about an operation.
-struct Operation {
-    method: Method,
-    endpoint: Arc<RequestEndpointMetadata>,
-    handler: Handler<Service>,
-    deprecation: Option<Deprecated>,
+/// An operation, with what every response to it has.
+struct Route {
+    operation: Operation,
+    /// The path template, base path included.
+    path: String,
+    /// The headers of a deprecated operation, and its `operationId`.
+    deprecation: Option<(&'static str, Vec<(HeaderName, HeaderValue)>)>,
     success: StatusCode,
     /// The metric of the responses to it with the status of success.
     durations: Histogram,
-}
-
-/// What the router does for a deprecated operation.
-struct Deprecated {
-    operation_id: &'static str,
-    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 /// The operations cannot be served.
@@ -80,71 +73,62 @@ pub fn headers(deprecated: bool) -> &'static [&'static str] {
 }
 
 impl Router {
-    /// Creates the router of the operations in `api`. Their dates of deprecation are in `document`. `scheme` is that of
-    /// the listener.
+    /// Creates the router of these operations. Their dates of deprecation are in `document`.
     ///
     /// # Errors
     /// [`RouterError`].
     pub fn new(
-        api: ApiDescription<Service>,
+        operations: Vec<Operation>,
         document: &Document,
-        scheme: &Scheme,
         access_log: AccessLog,
         service: Service,
-        log: &Logger,
     ) -> Result<Self, RouterError> {
-        let mut by_path: BTreeMap<String, Vec<Operation>> = BTreeMap::new();
-        for registered in api.operations {
-            let operation_id = registered.operation_id;
-            let deprecation = registered.deprecated.then(|| {
-                let found = document.deprecations.iter().find(|it| it.operation_id == operation_id);
-                let found = found.ok_or_else(|| RouterError::MissingDeprecation(operation_id.clone()))?;
-                let headers = deprecation_headers(found);
-                Ok::<_, RouterError>(Deprecated { operation_id: found.operation_id, headers })
+        let mut by_path: BTreeMap<&str, Vec<Route>> = BTreeMap::new();
+        for operation in operations {
+            let deprecation = operation.description.deprecated.then(|| {
+                let id = operation.id();
+                let found = document.deprecations.iter().find(|it| it.operation_id == id);
+                let found = found.ok_or_else(|| RouterError::MissingDeprecation(id.to_owned()))?;
+                Ok::<_, RouterError>((found.operation_id, deprecation_headers(found)))
             });
-            let log = log.new(o!("operation" => operation_id.clone()));
-            let (method, success) = (registered.method, registered.success);
-            let route = format!("{BASE_PATH}{}", registered.path);
-            let operation = Operation {
-                durations: service.metrics.response_durations(&method, &route, success),
-                method,
-                success,
-                deprecation: deprecation.transpose()?,
-                handler: registered.handler,
-                endpoint: Arc::new(RequestEndpointMetadata { operation_id, route, log }),
-            };
-            by_path.entry(registered.path).or_default().push(operation);
+            let path = format!("{BASE_PATH}{}", operation.path);
+            let success = operation.description.response.success.unwrap_or_default();
+            let durations = service.metrics.response_durations(operation.method(), &path, success);
+            let deprecation = deprecation.transpose()?;
+            let routes = by_path.entry(operation.path).or_default();
+            routes.push(Route { operation, path, deprecation, success, durations });
         }
         let mut paths = matchit::Router::new();
-        for (path, operations) in by_path {
-            paths.insert(path, operations)?;
+        for (path, routes) in by_path {
+            paths.insert(path, routes)?;
         }
-        let published = Published::new(document, scheme);
-        Ok(Self { paths, published, access_log, service: Arc::new(service) })
+        Ok(Self { paths, published: Published::new(document), access_log, service: Arc::new(service) })
     }
 
     /// Returns the response to a request, and logs it.
     pub(crate) async fn respond(&self, request: Request<Body>, peer: IpAddr) -> Response<Body> {
         let (head, body) = request.into_parts();
-        let logged = LoggedResponse::new(Arc::new(Request::from_parts(head, ())), peer);
-        let mut exchange = Exchange { router: self, start: Instant::now(), operation: None, logged };
+        let head = Arc::new(Request::from_parts(head, ()));
+        let logged = LoggedResponse::new(Arc::clone(&head), peer);
+        let mut exchange = Exchange { router: self, start: Instant::now(), route: None, logged };
         // The panic hook logs the message of a panic where it happens.
-        let result = AssertUnwindSafe(self.dispatch(body, &mut exchange)).catch_unwind().await;
-        let mut response =
-            result.unwrap_or_else(|_| Err(ApiError::Panic.into())).unwrap_or_else(|mut error| {
-                exchange.logged.code = Some(error.code);
-                exchange.logged.cause = error.cause.take();
-                error.into_response()
-            });
-        let Exchange { operation, ref mut logged, .. } = exchange;
+        let result = AssertUnwindSafe(self.dispatch(&head, body, &mut exchange)).catch_unwind().await;
+        let result =
+            result.unwrap_or_else(|_| Err(ApiError::new(ErrorCode::Internal, "the operation panicked")));
+        let mut response = result.unwrap_or_else(|error| {
+            exchange.logged.code = Some(error.code);
+            exchange.logged.cause = error.cause().map(str::to_owned);
+            error.into_response(head.method())
+        });
+        let Exchange { route, ref mut logged, .. } = exchange;
         logged.status = response.status();
-        if let Some(Operation { deprecation: Some(deprecated), .. }) = operation {
-            response.headers_mut().extend(deprecated.headers.iter().cloned());
+        if let Some((operation_id, headers)) = route.and_then(|route| route.deprecation.as_ref()) {
+            response.headers_mut().extend(headers.iter().cloned());
             if let Some(key) = &logged.key {
-                self.service.metrics.deprecated_operation_called(deprecated.operation_id, key.0.clone());
+                self.service.metrics.deprecated_operation_called(operation_id, key.0.clone());
             }
         }
-        if logged.request.method() == Method::HEAD {
+        if head.method() == Method::HEAD {
             strip_body(&mut response);
         }
         // A UUID is always a header value.
@@ -157,70 +141,73 @@ impl Router {
     /// Returns the response of the operation or the published file, or an error.
     async fn dispatch<'a>(
         &'a self,
+        head: &Arc<Request<()>>,
         body: Body,
         exchange: &mut Exchange<'a>,
-    ) -> Result<Response<Body>, ErrorResponse> {
-        let request = Arc::clone(&exchange.logged.request);
-        malformed(&request)?;
-        let (method, path) = (request.method(), request.uri().path());
-        let Some(path) = path.strip_prefix(BASE_PATH).filter(|path| path.starts_with('/')) else {
-            return Ok(self.published.respond(&request)?);
+    ) -> Result<Response<Body>, ApiError> {
+        malformed(head)?;
+        let path = head.uri().path().strip_prefix(BASE_PATH).filter(|path| path.starts_with('/'));
+        let Some(path) = path else { return self.published.respond(head) };
+        let Route { operation, path, .. } = exchange.route.insert(self.route(path, head.method())?);
+        exchange.logged.route = Some(path);
+        let deadline = exchange.start + self.service.request_timeout;
+        let authenticated = timeout_at(deadline, authenticate(&self.service, head.headers())).await;
+        let client = authenticated.map_err(|_| ApiError::time_limit())??;
+        exchange.logged.key = Some(client.clone());
+        if let Some(limiter) = &self.service.rate_limiter {
+            limiter.check(&client)?;
+        }
+        let request = AuthenticatedRequest {
+            service: Arc::clone(&self.service),
+            client,
+            head: Arc::clone(head),
+            template: operation.path,
+            deadline,
         };
-        let found = self.paths.at(path).map_err(|_| ApiError::UnknownPath)?;
+        let result = (operation.handler)(request, body).await;
+        if let Err(ApiError { code, .. }) = &result {
+            // The document has only the statuses of these.
+            debug_assert!(operation.codes.contains(code), "{} does not declare {code:?}", operation.id());
+        }
+        result
+    }
+
+    /// Returns the operation with a path below [`BASE_PATH`] and a method.
+    fn route(&self, path: &str, method: &Method) -> Result<&Route, ApiError> {
+        let found = self.paths.at(path).map_err(|_| ApiError::unknown_path())?;
         // A dot segment is not a value (RFC 3986, section 3.3).
         if found.params.iter().any(|(_, value)| matches!(value, "." | "..")) {
-            Err(ApiError::UnknownPath)?;
+            return Err(ApiError::unknown_path());
         }
         // The case of a method matters (RFC 9110, section 9.1). HEAD is answered by GET.
         let method = if method == Method::HEAD { &Method::GET } else { method };
-        let operation = found.value.iter().find(|it| it.method == *method);
-        let operation = operation.ok_or_else(|| method_not_allowed(found.value))?;
-        (exchange.operation, exchange.logged.route) = (Some(operation), Some(&*operation.endpoint.route));
-        let deadline = exchange.start + self.service.request_timeout;
-        let authenticated = authenticate(&self.service, request.headers());
-        let authenticated = by(deadline, pin!(authenticated)).await;
-        let client = authenticated.ok_or(ApiError::TimeLimit)??;
-        exchange.logged.key = Some(client.clone());
-        if let Some(limiter) = &self.service.rate_limiter {
-            limiter.check(&client).map_err(ApiError::RateLimited)?;
-        }
-        let context = RequestContext {
-            endpoint: Arc::clone(&operation.endpoint),
-            request_id: exchange.logged.request_id,
-            request,
-            client,
-            server: Arc::clone(&self.service),
-            deadline,
-        };
-        (operation.handler)(context, body).await
+        let route = found.value.iter().find(|route| route.operation.method() == method);
+        route.ok_or_else(|| {
+            let methods = found.value.iter().flat_map(|route| match route.operation.method() {
+                &Method::GET => vec!["GET", "HEAD"],
+                method => vec![method.as_str()],
+            });
+            ApiError::method_not_allowed(&methods.collect::<Vec<_>>().join(", "))
+        })
     }
-}
-
-/// Returns the error for a path whose operations have other methods.
-fn method_not_allowed(operations: &[Operation]) -> ApiError {
-    let methods = operations.iter().flat_map(|it| match it.method {
-        Method::GET => vec!["GET", "HEAD"],
-        _ => vec![it.method.as_str()],
-    });
-    ApiError::MethodNotAllowed { allow: methods.collect::<Vec<_>>().join(", ") }
 }
 
 /// A request and its response, which are counted and logged when this is dropped.
 struct Exchange<'a> {
     router: &'a Router,
     start: Instant,
-    operation: Option<&'a Operation>,
+    route: Option<&'a Route>,
     logged: LoggedResponse<'a>,
 }
 
 impl Drop for Exchange<'_> {
     fn drop(&mut self) {
-        let Self { router, operation, logged, .. } = self;
+        let Self { router, route, logged, .. } = self;
         logged.duration = self.start.elapsed();
         let (method, seconds) = (logged.request.method(), logged.duration.as_secs_f64());
-        match operation {
-            Some(operation) if (method, logged.status) == (&operation.method, operation.success) => {
-                operation.durations.observe(seconds);
+        match route {
+            Some(route) if (method, logged.status) == (route.operation.method(), route.success) => {
+                route.durations.observe(seconds);
             }
             _ => {
                 let (metrics, route) = (&router.service.metrics, logged.route.unwrap_or_default());

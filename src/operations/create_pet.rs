@@ -1,41 +1,48 @@
 //! `createPet`: `POST /pets`.
 
+use dropshot::{HttpResponseCreated, HttpResponseHeaders};
+use http::Method;
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
 use schemars::schema::{InstanceType, Schema, SchemaObject};
 use serde::Serialize;
 
+use super::ANIMALS;
 use crate::http::BASE_PATH;
-use crate::http::dropshot::{
-    self, HttpResponseCreated, HttpResponseError, HttpResponseHeaders, RequestContext, TypedBody, endpoint,
-};
+use crate::http::error::ApiError;
 use crate::http::error_code::ErrorCode;
+use crate::http::input::Json;
+use crate::http::operation::Operation;
+use crate::http::request::AuthenticatedRequest;
 use crate::schemas::{NewPet, Pet};
-use crate::service::Service;
-use crate::storage::{AddedOnce, IdempotencyKey, StoreError};
+use crate::storage::{AddedOnce, IdempotencyKey};
 
 /// The boolean "true" (RFC 9651, section 3.3.6).
 const TRUE: &str = "?1";
 
-/// Add an animal.
-#[endpoint {
-    method = POST,
-    path = "/pets",
-    operation_id = "createPet",
-    tags = ["animals"],
-}]
-pub(super) async fn create_pet(
-    context: RequestContext<Service>,
+pub(super) fn operation() -> Operation {
+    Operation::new(Method::POST, "/pets", "createPet", create_pet)
+        .tag(ANIMALS)
+        .fails_with(&[ErrorCode::IdempotencyKeyReused])
+}
+
+async fn create_pet(
+    request: AuthenticatedRequest,
     key: Option<IdempotencyKey>,
-    body: TypedBody<NewPet>,
-) -> Result<HttpResponseHeaders<HttpResponseCreated<Pet>, Created>, CreatePetError> {
-    let (store, new) = (&context.context().store, body.into_inner());
+    Json(new): Json<NewPet>,
+) -> Result<HttpResponseHeaders<HttpResponseCreated<Pet>, Created>, ApiError> {
+    let store = &request.service.store;
     let (pet, replayed) = match key {
         None => (store.add_pet(new).await?, None),
         Some(key) => match store.add_pet_once(new, key).await? {
             AddedOnce::Now(pet) => (pet, None),
             AddedOnce::Before(pet) => (pet, Some(TRUE)),
-            AddedOnce::Differs => return Err(CreatePetError::KeyReused),
+            AddedOnce::Differs => {
+                return Err(ApiError::new(
+                    ErrorCode::IdempotencyKeyReused,
+                    "this Idempotency-Key was sent with a different animal; send a new key for each animal",
+                ));
+            }
         },
     };
     let location = format!("{BASE_PATH}/pets/{}", pet.id);
@@ -44,7 +51,7 @@ pub(super) async fn create_pet(
 
 /// The response headers.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Created {
+struct Created {
     /// The path of the new animal (RFC 9110, section 10.2.2).
     #[serde(rename = "Location")]
     location: String,
@@ -60,24 +67,4 @@ fn only_true(_: &mut SchemaGenerator) -> Schema {
         enum_values: Some(Vec::from([TRUE.into()])),
         ..Default::default()
     })
-}
-
-/// Why `createPet` failed.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum CreatePetError {
-    #[error("this Idempotency-Key was sent with a different animal; send a new key for each animal")]
-    KeyReused,
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl HttpResponseError for CreatePetError {
-    const CODES: &'static [ErrorCode] = &[ErrorCode::IdempotencyKeyReused];
-
-    fn code(&self) -> ErrorCode {
-        match self {
-            Self::KeyReused => ErrorCode::IdempotencyKeyReused,
-            Self::Store(error) => error.code(),
-        }
-    }
 }

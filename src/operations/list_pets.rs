@@ -1,34 +1,39 @@
 //! `listPets`: `GET /pets`.
 
+use dropshot::{HttpResponseHeaders, HttpResponseOk};
+use http::Method;
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
 use schemars::schema::{InstanceType, NumberValidation, Schema, SchemaObject};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::ANIMALS;
 use crate::http::BASE_PATH;
-use crate::http::dropshot::{
-    self, HttpResponseError, HttpResponseHeaders, HttpResponseOk, Query, RequestContext, endpoint,
-};
+use crate::http::error::ApiError;
 use crate::http::error_code::ErrorCode;
+use crate::http::input::Query;
+use crate::http::operation::Operation;
+use crate::http::request::AuthenticatedRequest;
 use crate::schemas::{PetStatus, Pets};
-use crate::service::Service;
-use crate::storage::{PetsQuery, StoreError};
+use crate::storage::PetsQuery;
 
-/// List animals.
-#[endpoint {
-    method = GET,
-    path = "/pets",
-    operation_id = "listPets",
-    tags = ["animals"],
-}]
-pub(super) async fn list_pets(
-    context: RequestContext<Service>,
-    query: Query<ListPets>,
-) -> Result<HttpResponseHeaders<HttpResponseOk<Pets>, NextPage>, ListPetsError> {
-    let service = context.context();
-    let ListPets { limit, status, cursor } = query.into_inner();
-    let verify = |cursor: String| service.cursors.verify(&cursor, status).ok_or(ListPetsError::Cursor);
+pub(super) fn operation() -> Operation {
+    Operation::new(Method::GET, "/pets", "listPets", list_pets)
+        .tag(ANIMALS)
+        .fails_with(&[ErrorCode::InvalidParameter])
+}
+
+async fn list_pets(
+    request: AuthenticatedRequest,
+    Query(ListPets { limit, status, cursor }): Query<ListPets>,
+) -> Result<HttpResponseHeaders<HttpResponseOk<Pets>, NextPage>, ApiError> {
+    let service = &request.service;
+    let invalid = "cursor must come from a next link, and must be used with the status of that link";
+    let verify = |cursor: String| {
+        let after = service.cursors.verify(&cursor, status);
+        after.ok_or_else(|| ApiError::new(ErrorCode::InvalidParameter, invalid))
+    };
     let after = cursor.map(verify).transpose()?;
     let found = service.store.pets(PetsQuery { status, after, limit }).await?;
     let link = found.pets.last().filter(|_| found.more).map(|last| {
@@ -40,8 +45,9 @@ pub(super) async fn list_pets(
 }
 
 /// The query parameters.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(super) struct ListPets {
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListPets {
     #[schemars(schema_with = "limit_schema")]
     #[serde(default = "default_limit", deserialize_with = "limit")]
     limit: u32,
@@ -84,28 +90,8 @@ fn limit_schema(_: &mut SchemaGenerator) -> Schema {
 
 /// The link to the next page (RFC 8288), if there is one.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct NextPage {
+struct NextPage {
     #[schemars(with = "String")]
     #[serde(rename = "Link", default, skip_serializing_if = "Option::is_none")]
     link: Option<String>,
-}
-
-/// Why `listPets` failed.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ListPetsError {
-    #[error("cursor must come from a next link, and must be used with the status of that link")]
-    Cursor,
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl HttpResponseError for ListPetsError {
-    const CODES: &'static [ErrorCode] = &[ErrorCode::InvalidParameter];
-
-    fn code(&self) -> ErrorCode {
-        match self {
-            Self::Cursor => ErrorCode::InvalidParameter,
-            Self::Store(error) => error.code(),
-        }
-    }
 }

@@ -1,7 +1,10 @@
 //! `Pet`, `NewPet`, `PetStatus` and `Pets`.
 
+use std::fmt;
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::name::PetName;
 
@@ -29,14 +32,19 @@ pub struct NewPet {
     pub name: PetName,
     /// Any 64-bit integer.
     pub category_id: i64,
-    #[allow(missing_docs)] // As above. Optional, but not null.
+    #[allow(missing_docs)] // As above.
     #[schemars(with = "PetStatus")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "not_null", skip_serializing_if = "Option::is_none")]
     pub status: Option<PetStatus>,
 }
 
+/// Reads a field that may be absent and not null.
+fn not_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    Option::deserialize(deserializer)?.map(Some).ok_or_else(|| D::Error::custom("must not be null"))
+}
+
 /// The status of an animal in the store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)] // Documented variants would become a `oneOf` of three enums.
 pub enum PetStatus {
@@ -61,6 +69,27 @@ impl PetStatus {
     /// Returns the status with this value, compared with case.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
+    }
+}
+
+// The derived one accepts an object, `{"sold": null}`, and calls a number invalid JSON.
+impl<'de> Deserialize<'de> for PetStatus {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Word;
+
+        impl Visitor<'_> for Word {
+            type Value = PetStatus;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(formatter, "one of {}", PetStatus::ALL.map(PetStatus::as_str).join(", "))
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<PetStatus, E> {
+                PetStatus::from_word(word).ok_or_else(|| E::invalid_value(Unexpected::Str(word), &self))
+            }
+        }
+
+        deserializer.deserialize_str(Word)
     }
 }
 

@@ -15,7 +15,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::uri::Scheme;
 use slog::{Logger, info, warn};
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
@@ -70,8 +69,7 @@ impl Server {
         let access_log = AccessLog::new(log.clone(), options.log_one_in);
         let service =
             Service::new(store.clone(), options.rate_limit, options.request_timeout, metrics.clone());
-        let scheme = if options.tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
-        let router = Router::new(operations::api()?, document, &scheme, access_log, service, log)?;
+        let router = Router::new(operations::all(), document, access_log, service)?;
         let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
         let tls = tls.map(|certificate| certificate.report(&metrics));
         let serving = Serving::new(router, limits, metrics.connections().clone(), tls, log);

@@ -8,7 +8,6 @@ use std::time::Duration;
 use super::limits::ConnectionLimits;
 use super::listener::bind;
 use super::tls::{TlsError, TlsFiles};
-use crate::http::dropshot::ApiDescriptionRegisterError;
 use crate::http::router::RouterError;
 use crate::rate_limit::RateLimit;
 use crate::telemetry::metrics::Metrics;
@@ -144,9 +143,6 @@ pub enum StartError {
     /// The runtime rejected a listening socket.
     #[error("cannot accept connections: {0}")]
     Accept(#[from] io::Error),
-    /// An operation cannot be registered.
-    #[error(transparent)]
-    Operations(#[from] ApiDescriptionRegisterError),
 }
 
 impl StartError {
@@ -155,7 +151,7 @@ impl StartError {
         match self {
             Self::Bind { setting, .. } => Some(setting),
             Self::Tls(error) => Some(error.setting()),
-            Self::Router(_) | Self::Descriptors { .. } | Self::Accept(_) | Self::Operations(_) => None,
+            Self::Router(_) | Self::Descriptors { .. } | Self::Accept(_) => None,
         }
     }
 }

@@ -137,3 +137,41 @@ async fn an_absent_parameter_has_its_default() {
         }
     }
 }
+
+#[tokio::test]
+async fn every_field_of_a_body_is_read_strictly() {
+    let service = Service::start().await;
+    let mut sent = 0;
+    for operation in &Contract::get().operations {
+        for (kind, example) in operation.bodies() {
+            let content = &Contract::get().resolve(&operation.object["requestBody"])["content"];
+            let schema = Contract::get().resolve(&content[kind]["schema"]);
+            let fields = example.as_object().expect("a body is an object");
+            let mut bodies = vec![Value::from_iter(fields.values().cloned()).to_string()];
+            let with = |name: &str, value| {
+                let mut changed = fields.clone();
+                changed.insert(name.to_owned(), value);
+                Value::from(changed).to_string()
+            };
+            if schema["additionalProperties"] == false {
+                bodies.push(with("unknown", Value::from(1)));
+            }
+            for (name, value) in fields {
+                if schema["properties"][name]["nullable"] != true {
+                    bodies.push(with(name, Value::Null));
+                }
+                let (once, twice) = (format!("{{{name:?}:"), format!("{{{name:?}:{value},{name:?}:"));
+                let first = serde_json::json!({ name: value }).to_string();
+                bodies.push(first.replacen(&once, &twice, 1));
+            }
+            for body in bodies {
+                let request = service.request(method(operation), &target(operation));
+                let response = request.header("content-type", kind).body(body.clone()).response().await;
+                assert_eq!(response.status, 400, "{}: {body}", operation.id);
+                response.expect_error(400, "invalid_body");
+                sent += 1;
+            }
+        }
+    }
+    assert!(sent > 0, "the document has no examples of bodies");
+}

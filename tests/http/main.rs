@@ -18,6 +18,7 @@ pub(crate) mod failing_store;
 pub(crate) mod raw;
 pub(crate) mod service;
 
+mod classification;
 mod contract;
 pub(crate) mod declared_statuses;
 mod deprecation;

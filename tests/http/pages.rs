@@ -105,33 +105,6 @@ async fn readers_get_a_page_for_other_paths_and_programs_an_error() {
 }
 
 #[tokio::test]
-async fn each_has_a_strong_etag_and_gets_304() {
-    let service = Service::start().await;
-    for (target, _) in pages() {
-        let page = fetch(&service, &target).await;
-        let etag = page.header("etag").unwrap();
-        assert!(etag.starts_with('"') && etag.ends_with('"') && etag.len() > 2, "{etag}");
-        let again = service.anonymous(Method::GET, &target).header("if-none-match", etag).response().await;
-        assert_eq!((again.status, again.body.len()), (304, 0), "{target}");
-    }
-}
-
-#[tokio::test]
-async fn head_is_like_get() {
-    let service = Service::start().await;
-    for target in ["/docs", "/docs/try.html", "/docs/releases.atom"] {
-        let page = fetch(&service, target).await;
-        let mut raw = service.raw().await;
-        raw.head_without_key(&format!("HEAD {target}"), "").await;
-        let head = raw.response().await;
-        assert_eq!((head.status, head.body.len()), (200, 0), "{target}");
-        for name in ["etag", "content-type", "content-length", "content-security-policy"] {
-            assert_eq!(head.header(name), page.header(name), "{target}: {name}");
-        }
-    }
-}
-
-#[tokio::test]
 async fn all_links_lead_to_files_of_the_service() {
     let service = Service::start().await;
     let origin = reqwest::Url::parse("http://service").unwrap();

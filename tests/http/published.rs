@@ -162,15 +162,17 @@ async fn the_first_page_and_what_it_loads_are_small() {
 }
 
 #[tokio::test]
-async fn head_of_the_document_is_like_get() {
+async fn head_of_a_file_is_like_get() {
     let service = Service::start().await;
-    let get = fetch(&service, "/openapi.yaml").await;
-    let mut raw = service.raw().await;
-    raw.head_without_key("HEAD /openapi.yaml", "").await;
-    let head = raw.response().await;
-    assert_eq!((head.status, head.body.len()), (200, 0));
-    for name in ["etag", "content-type", "content-length"] {
-        assert_eq!(head.header(name), get.header(name), "{name}");
+    for target in ["/openapi.yaml", "/docs", "/docs/try.html", "/docs/releases.atom"] {
+        let get = fetch(&service, target).await;
+        let mut raw = service.raw().await;
+        raw.head_without_key(&format!("HEAD {target}"), "").await;
+        let head = raw.response().await;
+        assert_eq!((head.status, head.body.len()), (200, 0), "{target}");
+        for name in ["etag", "content-type", "content-length", "content-security-policy"] {
+            assert_eq!(head.header(name), get.header(name), "{target}: {name}");
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 use animal_store::cursor::Cursors;
 use animal_store::http::idempotency_key::string;
 use animal_store::http::malformed::malformed;
-use animal_store::http::parameters::{Parameters, Text};
+use animal_store::http::parameters;
 use animal_store::schemas::PetStatus;
 use animal_store::storage::{DatabaseKind, check_url, has_password, without_password};
 use http::header::{HOST, TRANSFER_ENCODING};
@@ -92,20 +92,26 @@ fn head(input: &[u8]) {
 /// Checks the parameters in the path and the query.
 fn target(uri: &http::Uri) {
     #[derive(Deserialize)]
+    struct Path {
+        id: i64,
+    }
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
     struct Query {
         cursor: Option<String>,
         limit: Option<i64>,
     }
     let segment = uri.path().rsplit('/').next().unwrap_or_default();
-    if let Ok(id) = i64::deserialize(Text::Segment(segment)) {
+    if let Ok(Path { id }) = parameters::read([("id".into(), segment.into())].into_iter()) {
         assert_eq!(id.to_string(), segment, "a number has one spelling");
     }
+    let read = |query: &str| parameters::read::<Query>(form_urlencoded::parse(query.as_bytes()));
     let query = uri.query().unwrap_or_default();
-    if let Ok(Query { cursor, limit }) = Query::deserialize(Parameters::Query(query)) {
+    if let Ok(Query { cursor, limit }) = read(query) {
         let mut written = form_urlencoded::Serializer::new(String::new());
         written.extend_pairs(cursor.iter().map(|cursor| ("cursor", cursor)));
         written.extend_pairs(limit.iter().map(|limit| ("limit", limit.to_string())));
-        let again = Query::deserialize(Parameters::Query(&written.finish()));
+        let again = read(&written.finish());
         assert!(again.is_ok_and(|again| (again.cursor, again.limit) == (cursor, limit)));
         assert!(
             form_urlencoded::parse(query.as_bytes()).all(|(name, _)| name == "cursor" || name == "limit")

@@ -217,7 +217,8 @@ fn only_the_service_gets_pages_that_send_requests() {
     let only = ["docs/1.0.0.try.html", "docs/2.0.0.try.html", "docs/try.html", "missing.html"];
     let expected: BTreeSet<&str> = addressed.into_iter().chain(only).collect();
     assert_eq!(differing.into_iter().map(String::as_str).collect::<BTreeSet<_>>(), expected);
-    let names_service = |(path, page): &(&String, &String)| path.ends_with(".html") && page.contains(site::ORIGIN);
+    let names_service =
+        |(path, page): &(&String, &String)| path.ends_with(".html") && page.contains(site::ORIGIN);
     assert_eq!(copy.iter().find(names_service), None);
     let naming: Vec<_> = service.iter().filter(names_service).map(|(path, _)| path).collect();
     assert_eq!(naming, addressed);

@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | `servers` | [`BASE_PATH`], which the router strips from each path |
 //! | security | [`SCHEME_NAME`]: the router authenticates each request |
-//! | error statuses | the operation's error type and extractors, by [`openapi`](animal_store::http::endpoint::ApiDescription::openapi) |
+//! | error statuses | the operation's error type and extractors, by [`openapi()`] |
 //! | headers of errors | [`ErrorCode::headers`] |
 //! | headers of every response | [`router::headers`] |
 //! | a parameter's `default` | `x-default`, because dropshot drops `default` |
@@ -17,10 +17,9 @@
 use std::collections::BTreeMap;
 
 use animal_store::http::authentication::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
-use animal_store::http::error_code::ErrorCode;
+use animal_store::http::openapi::{Codes, openapi};
 use animal_store::http::{BASE_PATH, router};
 use animal_store::operations;
-use semver::Version;
 use serde_json::{Map, Value, json};
 
 /// Returns the OpenAPI document of the service as JSON.
@@ -28,10 +27,7 @@ use serde_json::{Map, Value, json};
 /// # Errors
 /// A message, if the code cannot be described by an OpenAPI document.
 pub fn document() -> Result<Value, String> {
-    let api = operations::api().map_err(|error| format!("two operations conflict: {error}"))?;
-    // Only the written document has a version.
-    let described = api.openapi("Animal Store", Version::new(0, 0, 0));
-    let (document, codes) = described.map_err(|error| error.to_string())?;
+    let (document, codes) = openapi(operations::all())?;
     completed(document, &codes)
 }
 
@@ -39,7 +35,7 @@ pub fn document() -> Result<Value, String> {
 ///
 /// # Errors
 /// A message, if an operation has no error response.
-pub fn completed(mut document: Value, codes: &BTreeMap<String, Vec<ErrorCode>>) -> Result<Value, String> {
+pub fn completed(mut document: Value, codes: &BTreeMap<String, Codes>) -> Result<Value, String> {
     document["servers"] = json!([{ "url": BASE_PATH }]);
     remove_unsigned_formats(&mut document);
     let components = &mut document["components"];
@@ -50,7 +46,7 @@ pub fn completed(mut document: Value, codes: &BTreeMap<String, Vec<ErrorCode>>) 
     let items = document["paths"].as_object_mut().into_iter().flatten();
     for (_, operation) in items.filter_map(|(_, item)| item.as_object_mut()).flatten() {
         let id = operation["operationId"].as_str().unwrap_or("?").to_owned();
-        let codes = codes.get(&id).map(Vec::as_slice).unwrap_or_default();
+        let codes = codes.get(&id).ok_or_else(|| format!("{id} has no error codes"))?;
         complete(operation, codes, &shared).map_err(|problem| format!("{id}: {problem}"))?;
     }
     Ok(document)
@@ -74,7 +70,7 @@ fn is_unsigned(format: &str) -> bool {
     format.starts_with("uint")
 }
 
-fn complete(operation: &mut Value, codes: &[ErrorCode], shared: &Value) -> Result<(), String> {
+fn complete(operation: &mut Value, codes: &Codes, shared: &Value) -> Result<(), String> {
     operation["security"] = json!([{ SCHEME_NAME: [] }]);
     let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten();
     for schema in parameters.filter_map(|parameter| parameter.get_mut("schema")?.as_object_mut()) {
@@ -104,15 +100,15 @@ fn complete(operation: &mut Value, codes: &[ErrorCode], shared: &Value) -> Resul
 }
 
 /// Returns the headers of each status, and whether every code of the status has them.
-fn by_status(codes: &[ErrorCode]) -> BTreeMap<u16, Vec<(&'static str, bool)>> {
+fn by_status(Codes { method, codes }: &Codes) -> BTreeMap<u16, Vec<(&'static str, bool)>> {
     let mut statuses: BTreeMap<u16, Vec<_>> = BTreeMap::new();
     for code in codes {
         let status = code.status();
         let same = || codes.iter().filter(|code| code.status() == status);
         let headers = statuses.entry(status.as_u16()).or_default();
-        for name in code.headers() {
-            if headers.iter().all(|(known, _)| known != name) {
-                headers.push((*name, same().all(|code| code.headers().contains(name))));
+        for name in code.headers(method) {
+            if headers.iter().all(|(known, _)| *known != name) {
+                headers.push((name, same().all(|code| code.headers(method).contains(&name))));
             }
         }
     }

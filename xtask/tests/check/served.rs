@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 
 use animal_store::http::BASE_PATH;
-use animal_store::http::dropshot::{self, ApiDescription, HttpResponseOk, Query, RequestContext, endpoint};
+use animal_store::http::error::ApiError;
 use animal_store::http::error_code::ErrorCode;
-use animal_store::storage::StoreError;
+use animal_store::http::input::Query;
+use animal_store::http::openapi::{Codes, openapi};
+use animal_store::http::operation::Operation;
+use animal_store::http::request::AuthenticatedRequest;
+use dropshot::HttpResponseOk;
+use http::Method;
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
 use schemars::schema::{InstanceType, Schema, SchemaObject};
-use semver::Version;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use xtask::dropshot::served;
@@ -27,21 +31,19 @@ fn limit(_: &mut SchemaGenerator) -> Schema {
     limit.into()
 }
 
-/// List shelves.
-#[endpoint { method = GET, path = "/shelves", operation_id = "listShelves" }]
 async fn list_shelves(
-    _: RequestContext<()>,
+    _: AuthenticatedRequest,
     _: Query<ListShelves>,
-) -> Result<HttpResponseOk<Vec<String>>, StoreError> {
+) -> Result<HttpResponseOk<Vec<String>>, ApiError> {
     Ok(HttpResponseOk(Vec::new()))
 }
 
 /// Returns the document of the operation with these error codes.
 fn with(codes: &[ErrorCode]) -> Value {
-    let mut api = ApiDescription::new();
-    api.register(list_shelves).unwrap();
-    let (document, _) = api.openapi("Shelves", Version::new(1, 0, 0)).unwrap();
-    served::completed(document, &BTreeMap::from([("listShelves".to_owned(), codes.to_vec())])).unwrap()
+    let operation = Operation::new(Method::GET, "/shelves", "listShelves", list_shelves).tag("shelves");
+    let (document, _) = openapi(vec![operation]).unwrap();
+    let codes = Codes { method: Method::GET, codes: codes.to_vec() };
+    served::completed(document, &BTreeMap::from([("listShelves".to_owned(), codes)])).unwrap()
 }
 
 /// Returns the keys of an object.
@@ -60,8 +62,8 @@ fn the_codes_of_an_operation_determine_its_responses() {
     assert_eq!(keys(&list["responses"]), statuses.collect::<Vec<_>>());
     for code in codes {
         let headers = &list["responses"][code.status().as_str()]["headers"];
-        for name in code.headers() {
-            assert_eq!(headers[*name]["required"], json!(true), "{code:?}: {headers}");
+        for name in code.headers(&Method::GET) {
+            assert_eq!(headers[name]["required"], json!(true), "{code:?}: {headers}");
         }
     }
     assert_eq!(list["parameters"][0]["schema"], json!({ "type": "integer", "default": 20 }));

@@ -93,3 +93,31 @@ async fn an_unknown_field_that_is_an_api_key_is_not_repeated() {
     let message = service.post(body).await.expect_error(400, "invalid_body");
     assert_eq!(message, "unknown field; the body takes name, categoryId, status");
 }
+
+/// JSON in strings of JSON, which serde_json's feature `raw_value` reads with a new limit of depth for each string.
+fn nested_strings() -> String {
+    let nested = |inner: &str| {
+        let (open, close) = ("[".repeat(124), "]".repeat(124));
+        format!(r#"{open}{{"$serde_json::private::RawValue":{}}}{close}"#, json!(inner))
+    };
+    let mut body = nested("1");
+    while body.len() < 20_000 {
+        body = nested(&body);
+    }
+    body
+}
+
+#[tokio::test]
+async fn nested_json_does_not_overflow_the_stack() {
+    let service = Service::start().await;
+    for body in [
+        format!(r#"{{"name":"Rex","categoryId":1,"status":[{}]}}"#, nested_strings()),
+        format!(r#"{{"status":[{}],"name":null}}"#, nested_strings()),
+        format!(r#"{{"name":{},"categoryId":1}}"#, nested_strings()),
+        format!(r#"{{"name":"Rex","categoryId":{}}}"#, nested_strings()),
+        format!(r#"{{"other":{}}}"#, nested_strings()),
+    ] {
+        assert!(body.len() < 65_536);
+        service.post_text(body).await.expect_error(400, "invalid_body");
+    }
+}

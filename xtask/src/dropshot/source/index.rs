@@ -5,9 +5,9 @@ use document::finding::Location;
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Ident, ImplItem, Item, ItemFn, ItemImpl, Visibility};
+use syn::{Attribute, Expr, Ident, ImplItem, Item, ItemFn, ItemImpl, Lit, Stmt, Visibility};
 
-/// An operation, with its `#[endpoint]` function.
+/// An operation, with its function.
 pub(super) struct Endpoint {
     pub(super) id: String,
     pub(super) path: String,
@@ -45,7 +45,7 @@ pub(super) struct Index {
 
 /// Whether a file may have relevant items. Most have none, and parsing is expensive.
 pub(super) fn may_be_relevant(text: &str) -> bool {
-    ["JsonSchema", "#[endpoint", "fn headers", "const BASE_PATH", "const SCHEME", "ApiDescription"]
+    ["JsonSchema", "Operation::new", "fn headers", "const BASE_PATH", "const SCHEME", "fn all()"]
         .iter()
         .any(|mark| text.contains(mark))
 }
@@ -106,7 +106,7 @@ impl Index {
                 Item::Fn(function) => {
                     let name = &function.sig.ident;
                     self.names.push((name.to_string(), place(file, name, name)));
-                    self.endpoints.extend(endpoint(file, function));
+                    self.endpoints.extend(endpoint(file, function, items));
                 }
                 Item::Const(constant) => {
                     // Includes the value, so that a report underlines it.
@@ -154,16 +154,47 @@ fn place(file: &str, first: &impl Spanned, last: &impl Spanned) -> Location {
     Location { file: file.to_owned(), span, ..Location::default() }
 }
 
-/// Returns the operation of a function, if it has one.
-fn endpoint(file: &str, function: &ItemFn) -> Option<Endpoint> {
-    let attribute = function.attrs.iter().find(|attribute| attribute.path().is_ident("endpoint"))?;
-    let name = &function.sig.ident;
+/// Returns the operation that a function ends with, such as `Operation::new(Method::GET, "/pets", "listPets", list_pets)`
+/// and calls of methods. `items` are those of its file.
+fn endpoint(file: &str, function: &ItemFn, items: &[Item]) -> Option<Endpoint> {
+    let Some(Stmt::Expr(mut expression, None)) = function.block.stmts.last().cloned() else { return None };
+    while let Expr::MethodCall(call) = expression {
+        expression = *call.receiver;
+    }
+    let Expr::Call(call) = expression else { return None };
+    let [method, path, id, run] = call.args.iter().collect::<Vec<_>>().try_into().ok()?;
+    if call.func.to_token_stream().to_string() != "Operation :: new" {
+        return None;
+    }
+    let run = last_name(run)?;
+    let runs = items.iter().find_map(|item| match item {
+        Item::Fn(function) if function.sig.ident == run => Some(&function.sig.ident),
+        _ => None,
+    });
+    let name = runs.unwrap_or(&function.sig.ident);
     Some(Endpoint {
-        id: setting(attribute, "operation_id").unwrap_or_else(|| name.to_string()),
-        path: setting(attribute, "path").unwrap_or_default(),
-        method: setting(attribute, "method").unwrap_or_default().to_lowercase(),
+        id: text(id)?,
+        path: text(path)?,
+        method: last_name(method)?.to_lowercase(),
         function: place(file, name, name),
     })
+}
+
+/// Returns the last name of a path, such as `GET` of `Method::GET`.
+fn last_name(expression: &Expr) -> Option<String> {
+    let Expr::Path(path) = expression else { return None };
+    path.path.segments.last().map(|segment| segment.ident.to_string())
+}
+
+/// Returns the text of a string.
+fn text(expression: &Expr) -> Option<String> {
+    match expression {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Str(text) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Returns the name that serde gives to an item without `rename_all`, whose changes [`is_same`] ignores.

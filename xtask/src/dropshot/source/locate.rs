@@ -9,7 +9,7 @@ use super::index::{Endpoint, Index, WireType};
 type Trail<'t> = &'t [(&'static str, String)];
 
 /// The function that registers all operations: the location of findings that have no other.
-const WHOLE: &str = "api";
+const WHOLE: &str = "all";
 
 pub(super) fn locate<'i>(index: &'i Index, finding: &Finding) -> Option<&'i Location> {
     let of_info = finding.subject.trail().first().is_some_and(|(kind, _)| *kind == "info");

@@ -2,7 +2,7 @@
 
 pub const BASE_PATH: &str = "/v1";
 
-#[endpoint { method = GET, path = "/toys", operation_id = "listToys", tags = ["toys"] }]
+pub(super) fn operation() -> Operation { Operation::new(Method::GET, "/toys", "listToys", list_toys) }
 pub(super) async fn list_toys(
     context: RequestContext<Service>,
     query: Query<ListToys>,

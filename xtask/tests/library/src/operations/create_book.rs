@@ -4,22 +4,19 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::BASE_PATH;
-use crate::dropshot::{self, HttpResponseCreated, HttpResponseHeaders, RequestContext, TypedBody, endpoint};
+use crate::http::{AuthenticatedRequest, Operation, HttpResponseCreated, HttpResponseHeaders, TypedBody};
 use crate::schemas::{NewBook, Book};
-use crate::service::Service;
 use crate::storage::StoreError;
 
-#[endpoint {
-    method = POST,
-    path = "/books",
-    operation_id = "createBook",
-    tags = ["books"],
-}]
+pub(super) fn operation() -> Operation {
+    Operation::new(Method::POST, "/books", "createBook", create_book).tag(BOOKS)
+}
+
 pub(super) async fn create_book(
-    context: RequestContext<Service>,
+    request: AuthenticatedRequest,
     body: TypedBody<NewBook>,
 ) -> Result<HttpResponseHeaders<HttpResponseCreated<Book>, Created>, StoreError> {
-    let book = context.context().store().add_book(body.into_inner()).await?;
+    let book = request.service.store().add_book(body.into_inner()).await?;
     let location = format!("{BASE_PATH}/books/{}", book.id);
     Ok(HttpResponseHeaders::new(HttpResponseCreated(book), Created { location }))
 }

@@ -4,23 +4,19 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::dropshot::{self, HttpResponseOk, Path, RequestContext, endpoint};
+use crate::http::{AuthenticatedRequest, Operation, HttpResponseOk, Path};
 use crate::responses::Missing;
 use crate::schemas::Book;
-use crate::service::Service;
 
-#[endpoint {
-    method = GET,
-    path = "/books/{bookId}",
-    operation_id = "getBook",
-    tags = ["books"],
-    deprecated = true,
-}]
+pub(super) fn operation() -> Operation {
+    Operation::new(Method::GET, "/books/{bookId}", "getBook", get_book).tag(BOOKS).deprecated()
+}
+
 pub(super) async fn get_book(
-    context: RequestContext<Service>,
+    request: AuthenticatedRequest,
     path: Path<GetBook>,
 ) -> Result<HttpResponseOk<Book>, Missing> {
-    let book = context.context().store().book(path.into_inner().book_id).await?;
+    let book = request.service.store().book(path.into_inner().book_id).await?;
     book.map(HttpResponseOk).ok_or(Missing::NotFound("there is no book with this bookId"))
 }
 

@@ -7,23 +7,20 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{BASE_PATH, MAX_LIMIT};
-use crate::dropshot::{self, HttpResponseError, HttpResponseHeaders, HttpResponseOk, Query, RequestContext, endpoint};
+use crate::http::{AuthenticatedRequest, Operation, HttpResponseError, HttpResponseHeaders, HttpResponseOk, Query};
 use crate::responses::{ApiError, ErrorCode};
 use crate::schemas::{BookStatus, Books, present};
-use crate::service::Service;
 use crate::storage::{BooksQuery, StoreError};
 
-#[endpoint {
-    method = GET,
-    path = "/books",
-    operation_id = "listBooks",
-    tags = ["books"],
-}]
+pub(super) fn operation() -> Operation {
+    Operation::new(Method::GET, "/books", "listBooks", list_books).tag(BOOKS)
+}
+
 pub(super) async fn list_books(
-    context: RequestContext<Service>,
+    request: AuthenticatedRequest,
     query: Query<ListBooks>,
 ) -> Result<HttpResponseHeaders<HttpResponseOk<Books>, NextPage>, ListBooksError> {
-    let (service, asked) = (context.context(), query.into_inner());
+    let (service, asked) = (request.service, query.into_inner());
     let ListBooks { limit: Limit(limit), status, cursor } = asked;
     let read = |cursor: String| service.cursors().read(&cursor, status).ok_or(ListBooksError::Cursor);
     let after = cursor.map(read).transpose()?;

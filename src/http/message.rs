@@ -21,7 +21,7 @@ pub(super) fn describe((kind, receiver): (&str, &str), path: &str, message: &str
     let Some((_, expected)) = message.rsplit_once(", expected ") else { return format!("{path} {message}") };
     let expected = match expected {
         "f32" | "f64" => "a number",
-        "bool" => "true or false",
+        "bool" | "a boolean" => "true or false",
         "a sequence" => "a list",
         "a map" => "an object",
         _ if expected.starts_with("struct ") => "an object",
