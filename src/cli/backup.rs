@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use animal_store::config::terminal::escaped;
 use animal_store::config::{Config, Flags};
 use animal_store::storage::sqlite;
 use clap::Args;
 
-use super::output::{Failure, print};
-use super::store::check_exists;
+use super::interrupted;
+use super::output::{Failure, print_line};
+use super::store::{check_exists, sqlite_path};
 
 /// `animal-store backup`
 #[derive(Args)]
@@ -24,15 +24,10 @@ impl Backup {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let loaded = Config::load(&self.flags)?;
         let config = &loaded.config;
-        let Some(path) = config.database.strip_prefix("sqlite:") else {
-            return Err(
-                "only an SQLite database is backed up in this way; for PostgreSQL, use pg_dump".into()
-            );
-        };
+        let path = sqlite_path(config, "pg_dump")?;
         check_exists(&loaded)?;
-        sqlite::backup(path.as_ref(), &self.file, config.lock_timeout)?;
+        sqlite::backup(path.as_ref(), &self.file, config.lock_timeout, &interrupted()?)?;
         let bytes = fs::metadata(&self.file)?.len();
-        let line = format!("backed up {path} to {}, {bytes} bytes", self.file.display());
-        Ok(print(&(escaped(&line) + "\n"))?)
+        Ok(print_line(&format!("backed up {path} to {}, {bytes} bytes", self.file.display()))?)
     }
 }

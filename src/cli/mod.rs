@@ -15,6 +15,8 @@ use std::env;
 use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use animal_store::VERSION;
 use animal_store::config::Flags;
@@ -130,6 +132,19 @@ fn print_version() -> Result<(), Failure> {
 /// runtime.
 fn report_large_files_as_errors() -> io::Result<()> {
     signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop)
+}
+
+/// Returns a flag that SIGINT and SIGTERM set, so that a command can remove its files. Must be called within a runtime.
+fn interrupted() -> io::Result<Arc<AtomicBool>> {
+    let interrupted = Arc::<AtomicBool>::default();
+    for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
+        let (mut signals, interrupted) = (signal(kind)?, interrupted.clone());
+        tokio::spawn(async move {
+            signals.recv().await;
+            interrupted.store(true, Relaxed);
+        });
+    }
+    Ok(interrupted)
 }
 
 fn command(command: Command) -> Result<(), Failure> {

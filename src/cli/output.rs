@@ -15,6 +15,11 @@ pub(crate) fn print_warnings(loaded: &Loaded) {
     }
 }
 
+/// Prints a line, in which characters that change a terminal are escaped.
+pub(crate) fn print_line(line: &str) -> io::Result<()> {
+    print(&(escaped(line) + "\n"))
+}
+
 pub(crate) fn print(text: &str) -> io::Result<()> {
     io::stdout().write_all(text.as_bytes())
 }

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use animal_store::config::terminal::escaped;
 use animal_store::config::{Config, Flags};
 use animal_store::storage::sqlite;
 use clap::Args;
 use jiff::Timestamp;
 
-use super::output::{Failure, print};
+use super::output::{Failure, print_line};
+use super::store::sqlite_path;
 
 /// `animal-store restore`
 #[derive(Args)]
@@ -23,15 +23,10 @@ impl Restore {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let loaded = Config::load(&self.flags)?;
         let config = &loaded.config;
-        let Some(path) = config.database.strip_prefix("sqlite:") else {
-            return Err(
-                "only an SQLite database is restored in this way; for PostgreSQL, use pg_restore".into()
-            );
-        };
+        let path = sqlite_path(config, "pg_restore")?;
         let keep = format!("{path}.replaced-{}", Timestamp::now().strftime("%Y%m%dT%H%M%S%.3fZ"));
         let replaced = sqlite::restore(&self.file, path.as_ref(), Path::new(&keep), config.lock_timeout)?;
         let kept = if replaced { format!("; the database before it is in {keep}") } else { String::new() };
-        let line = format!("restored {} to {path}{kept}", self.file.display());
-        Ok(print(&(escaped(&line) + "\n"))?)
+        Ok(print_line(&format!("restored {} to {path}{kept}", self.file.display()))?)
     }
 }

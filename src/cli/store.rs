@@ -38,6 +38,12 @@ pub(crate) async fn open(loaded: &Loaded, migrate: Migrate) -> Result<Arc<Store>
     Ok(store)
 }
 
+/// Returns the path of the SQLite database of a configuration. `tool` does the same as the command for PostgreSQL.
+pub(crate) fn sqlite_path<'a>(config: &'a Config, tool: &str) -> Result<&'a str, Failure> {
+    let path = config.database.strip_prefix("sqlite:");
+    path.ok_or_else(|| format!("this command is for an SQLite database; for PostgreSQL, use {tool}").into())
+}
+
 /// Checks that the SQLite file of a configuration exists. Otherwise its path may be mistyped.
 pub(crate) fn check_exists(loaded: &Loaded) -> Result<(), Failure> {
     let Some(path) = storage::missing_file(&loaded.config.database) else { return Ok(()) };

@@ -233,7 +233,10 @@ impl Config {
                 ..ConnectionLimits::default()
             },
             postgres: PostgresOptions { schema: Some("public".to_owned()), ..PostgresOptions::default() },
-            rate_limit: Some(RateLimit { requests: NonZeroU32::MIN, period: Duration::from_secs(1) }),
+            rate_limit: Some(RateLimit {
+                requests: NonZeroU32::MIN.saturating_add(99),
+                period: Duration::from_secs(1),
+            }),
             tls: Some(TlsFiles { certificate: "certificate.pem".into(), private_key: "key.pem".into() }),
             ..Self::default()
         }
@@ -341,7 +344,7 @@ mod tests {
             (
                 "[rate_limit]\nrequests = 0\nperiod = '1s'",
                 "`rate_limit.requests` in FILE, line 2",
-                "found `0`, expected a value such as 1",
+                "found `0`, expected a value such as 100",
             ),
             (
                 "\n[rate_limit]\nrequests = 5",

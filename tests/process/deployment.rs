@@ -84,6 +84,15 @@ fn the_service_is_hardened() {
     assert!(!Units::new(weaker).is_hardened());
 }
 
+/// By default, systemd gives up after five failed starts in ten seconds.
+#[test]
+fn the_service_is_restarted_however_often_it_fails() {
+    let service = deploy("animal-store.service");
+    let (unit, service) = service.split_once("[Service]").expect("two sections");
+    assert!(unit.lines().any(|line| line == "StartLimitIntervalSec=0"), "{unit}");
+    assert!(service.lines().any(|line| line == "Restart=on-failure"), "{service}");
+}
+
 /// A core has the hashes of API keys and the secret of the store.
 #[test]
 fn the_service_leaves_no_core_and_has_a_memory_limit() {

@@ -95,7 +95,7 @@ rejected_files! {
     a_setting_of_another_type_is_rejected: "write_queue = 'many'" => ["`write_queue` in store.toml, line 1", "found \"many\"", "such as 4096"];
     a_duration_without_a_unit_is_rejected: "request_timeout = '5'" => ["`request_timeout` in store.toml, line 1", "such as \"10s\""];
     a_timeout_of_zero_is_rejected: "request_timeout = '0s'" => ["`request_timeout` in store.toml, line 1", "longer than zero"];
-    a_rate_limit_of_zero_is_rejected: "[rate_limit]\nrequests = 0\nperiod = '1s'" => ["`rate_limit.requests` in store.toml, line 2: found `0`, expected a value such as 1"];
+    a_rate_limit_of_zero_is_rejected: "[rate_limit]\nrequests = 0\nperiod = '1s'" => ["`rate_limit.requests` in store.toml, line 2: found `0`, expected a value such as 100"];
     an_incomplete_rate_limit_is_rejected: "[rate_limit]\nrequests = 5" => ["`rate_limit.period` in store.toml, line 1", "missing", "such as \"1s\""];
 }
 

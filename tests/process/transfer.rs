@@ -78,6 +78,34 @@ async fn the_next_backup_removes_what_a_killed_one_has_left() {
 }
 
 #[tokio::test]
+async fn an_interrupted_backup_leaves_nothing() {
+    if std::process::Command::new("strace").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: strace is not installed");
+        return;
+    }
+    let directory = WorkDir::new();
+    fill(&directory, "animal-store.db").await;
+    for call in ["pwrite64", "fsync"] {
+        for signal in ["INT", "TERM"] {
+            let interrupt = |command: &mut tokio::process::Command| {
+                with_failing_calls(command, &[&format!("{call}:signal={signal}:when=1")]);
+            };
+            let finished = directory.run_changed(&["backup", "kept.db"], interrupt).await;
+            let names = directory.names();
+            assert!(!names.iter().any(|name| name.to_string_lossy().ends_with(".unfinished")), "{names:?}");
+            // The signal may arrive too late.
+            let exists = directory.path("kept.db").exists();
+            assert_eq!(exists, finished.code == Some(0), "{}", finished.stderr);
+            if exists {
+                std::fs::remove_file(directory.path("kept.db")).unwrap();
+            } else {
+                assert_eq!(finished.stderr, "error: kept.db was not written: the backup was interrupted\n");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_backup_needs_no_hard_links_and_replaces_no_file() {
     if !kit::is_installed("strace", "strace") {
         return;

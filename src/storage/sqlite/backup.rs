@@ -11,6 +11,8 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -29,13 +31,19 @@ const SYNC_BYTES: u64 = 1024 * 1024;
 /// The number of steps of SQLite's virtual machine between two looks at the size of the copy.
 const STEPS: i32 = 10_000;
 
-/// Copies the database in the file `from` to a new file `to` with permissions for its owner only.
+/// Copies the database in the file `from` to a new file `to` with permissions for its owner only, until `interrupted`
+/// is true.
 ///
 /// # Errors
-/// One line, when `from` is not a database of this program, or `to` exists or cannot be written. Then no file
-/// `to` is created.
-pub fn backup(from: &Path, to: &Path, lock_timeout: Duration) -> Result<(), OpenError> {
-    write(&mut open(from, lock_timeout)?, to)
+/// One line, when `from` is not a database of this program, `to` exists or cannot be written, or the copy was
+/// interrupted. Then no file `to` is created.
+pub fn backup(
+    from: &Path,
+    to: &Path,
+    lock_timeout: Duration,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<(), OpenError> {
+    write(&mut open(from, lock_timeout)?, to, interrupted)
 }
 
 /// Opens a database to copy it. A connection for writing removes the files of the WAL, if it is the last one.
@@ -44,29 +52,38 @@ pub(super) fn open(path: &Path, lock_timeout: Duration) -> Result<Connection, Op
 }
 
 /// Copies the database of a connection to a new file, which is complete when it has its name.
-pub(super) fn write(source: &mut Connection, to: &Path) -> Result<(), OpenError> {
+pub(super) fn write(
+    source: &mut Connection,
+    to: &Path,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<(), OpenError> {
     let refused = |why: &str| OpenError::of_file(to, why);
     if fs::symlink_metadata(to).is_ok() {
         return Err(refused("exists; choose another path, or move the file away"));
     }
-    copy(source, to).map_err(|error| match error.kind() {
+    copy(source, to, interrupted).map_err(|error| match error.kind() {
+        _ if interrupted.load(Relaxed) => refused("was not written: the backup was interrupted"),
         io::ErrorKind::AlreadyExists => refused("exists; choose another path"),
         io::ErrorKind::NotFound => refused("is in a directory that does not exist"),
         _ => refused(&format!("cannot be written: {error}")),
     })
 }
 
-fn copy(source: &mut Connection, to: &Path) -> io::Result<()> {
+fn copy(source: &mut Connection, to: &Path, interrupted: &Arc<AtomicBool>) -> io::Result<()> {
     let prefix = format!("{}.", to.file_name().unwrap_or(OsStr::new("backup")).to_string_lossy());
     remove_unfinished(directory(to), &prefix);
     // Only its owner may read it. SQLite accepts an empty file, and would create one with other permissions.
     let copy =
         Builder::new().prefix(&prefix).suffix(UNFINISHED).rand_bytes(RANDOM).tempfile_in(directory(to))?;
     let path = copy.path().to_str().ok_or_else(|| io::Error::other("its path is not UTF-8"))?;
-    sync_while_it_grows(source, copy.as_file().try_clone()?).map_err(io::Error::other)?;
+    sync_while_it_grows(source, copy.as_file().try_clone()?, interrupted.clone())
+        .map_err(io::Error::other)?;
     source.execute("VACUUM INTO ?1", [path]).map_err(io::Error::other)?;
     // SQLite does not sync the file.
     copy.as_file().sync_all()?;
+    if interrupted.load(Relaxed) {
+        return Err(io::ErrorKind::Interrupted.into());
+    }
     let named = copy.persist_noclobber(to).or_else(|failed| match failed.error.kind() {
         io::ErrorKind::AlreadyExists => Err(failed),
         // The file system has no call for this. The name was free when the backup began.
@@ -92,8 +109,13 @@ fn remove_unfinished(directory: &Path, prefix: &str) {
     }
 }
 
-/// Syncs `file` during the statements of `connection`, each time it has grown by [`SYNC_BYTES`].
-fn sync_while_it_grows(connection: &mut Connection, file: File) -> rusqlite::Result<()> {
+/// Syncs `file` during the statements of `connection`, each time it has grown by [`SYNC_BYTES`], and ends them when
+/// `interrupted` is true.
+fn sync_while_it_grows(
+    connection: &mut Connection,
+    file: File,
+    interrupted: Arc<AtomicBool>,
+) -> rusqlite::Result<()> {
     let mut synced = 0;
     let sync = move || {
         let length = file.metadata().map_or(synced, |found| found.len());
@@ -102,7 +124,7 @@ fn sync_while_it_grows(connection: &mut Connection, file: File) -> rusqlite::Res
             // An error is reported by the last sync.
             let _ = file.sync_data();
         }
-        false
+        interrupted.load(Relaxed)
     };
     connection.progress_handler(STEPS, Some(sync))
 }

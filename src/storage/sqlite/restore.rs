@@ -7,6 +7,7 @@
 use std::error::Error;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -43,6 +44,7 @@ const CARRY_OVER: &str = "
 /// One line, when `from` is not a complete database of this program, `to` is in use or damaged, or `keep` exists or
 /// cannot be written. Then `to` is unchanged.
 pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> Result<bool, OpenError> {
+    let never = Arc::default();
     let mut backup = backup::open(from, lock_timeout)?;
     check(&backup, from, "use another backup")?;
     if fs::symlink_metadata(to).is_err() {
@@ -51,16 +53,16 @@ pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> R
             let why = "is the WAL of another database; move it away, then restore again";
             return Err(OpenError::of_file(&wal, why));
         }
-        write(&mut backup, to)?;
+        write(&mut backup, to, &never)?;
         return Ok(false);
     }
     let mut database = open_existing(to, |path| open_exclusively(path, lock_timeout))?;
     check(&database, to, "move it and the files that end with -wal and -shm away, then restore again")?;
-    write(&mut database, keep)?;
+    write(&mut database, keep, &never)?;
     let unchanged = |error: Box<dyn Error>| OpenError(format!("{} is unchanged: {error}", to.display()));
     let scratch = tempfile::tempdir_in(directory(to)).map_err(|error| unchanged(error.into()))?;
     let prepared = scratch.path().join("prepared.db");
-    write(&mut backup, &prepared)?;
+    write(&mut backup, &prepared, &never)?;
     replace(&prepared, &mut database, keep).map_err(unchanged)?;
     Ok(true)
 }

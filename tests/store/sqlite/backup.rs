@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use animal_store::storage::sqlite::backup;
@@ -41,7 +42,7 @@ async fn a_backup_under_load_has_all_earlier_writes() {
         }
     });
     let file = database.0.path().join("backup.db");
-    backup(&database.path(), &file, WAIT).unwrap();
+    backup(&database.path(), &file, WAIT, &Arc::default()).unwrap();
     load.await.unwrap();
 
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
@@ -76,7 +77,7 @@ async fn an_existing_file_is_not_overwritten() {
     fs::write(&file, "precious").unwrap();
     for taken in [&file, &database.path()] {
         let before = (names(&database), fs::read(taken).unwrap());
-        let line = backup(&database.path(), taken, WAIT).unwrap_err().to_string();
+        let line = backup(&database.path(), taken, WAIT, &Arc::default()).unwrap_err().to_string();
         assert!(line.contains("exists; choose") && line.starts_with(taken.to_str().unwrap()), "{line}");
         assert!((names(&database), fs::read(taken).unwrap()) == before);
     }
@@ -87,7 +88,7 @@ async fn a_failed_backup_creates_no_file() {
     let database = Sqlite::fresh().await;
     let target = database.0.path().join("backup.db");
     let rejected = |from: &Path, to: &Path| {
-        let line = backup(from, to, WAIT).unwrap_err().to_string();
+        let line = backup(from, to, WAIT, &Arc::default()).unwrap_err().to_string();
         assert_eq!(line.lines().count(), 1, "{line}");
         line
     };

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use animal_store::schemas::PetStatus;
@@ -404,7 +405,7 @@ async fn a_command_that_only_reads_changes_no_older_database() {
         }
         assert!(contents(database.0.path()) == before);
         let copy = database.0.path().join("copy.db");
-        backup(&database.path(), &copy, Duration::from_secs(2)).unwrap();
+        backup(&database.path(), &copy, Duration::from_secs(2), &Arc::default()).unwrap();
         fs::remove_file(copy).unwrap();
         assert!(contents(database.0.path()) == before);
     }
