@@ -197,7 +197,7 @@ impl Config {
         let Self { connections, postgres, .. } = self;
         let is_limit = |limit| (Duration::from_millis(100)..=Duration::from_secs(3_600)).contains(&limit);
         let is_whole = |period: Duration| period.as_secs() > 0 && period.subsec_nanos() == 0;
-        let (to_100, limit) = ("a number from 1 to 100", "a duration from 100ms to 1h");
+        let limit = "a duration from 100ms to 1h";
         let checks = [
             ("database", DatabaseKind::of(&self.database).is_some(), URL),
             ("request_timeout", !self.request_timeout.is_zero(), LONGER_THAN_ZERO),
