@@ -10,7 +10,7 @@
 //! - [`config`]: the settings of an operator.
 //! - [`server`]: start, shutdown, listeners, TLS, the operators' listener.
 //! - [`operations`]: one file for each `operationId`.
-//! - [`http`]: one request's way in, and its response's way out.
+//! - [`http`]: routing, inputs, error responses, access log.
 //! - [`service`]: what operations can reach. No HTTP from here on.
 //! - [`rate_limit`]: the rate limit of each API key.
 //! - [`cursor`]: the signed cursors of pages.

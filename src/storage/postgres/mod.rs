@@ -2,18 +2,20 @@
 //!
 //! # Data model
 //!
-//! Numbered SQL files create the tables and are applied at start (`migrations.rs`):
+//! Numbered SQL files create the tables and are applied by commands that write (`migrations.rs`):
 //!
 //! - `animal`: identifier, name, category and status. The identifier comes from the sequence `animal_id`, so
 //!   that it is never reused. An index on (status, id) contains the animals that have a status.
-//! - `api_key`: public identifier, name, SHA-256, and the times of creation, expiry and revocation in
+//! - `api_key`: public identifier, name, note, SHA-256, and the times of creation, expiry, revocation and
+//!   last use (to the hour) in seconds.
+//! - `idempotency_key`: the client, the value, the fingerprint of the request, the response, and the time of the request in
 //!   seconds.
 //! - `secret`: 32 random bytes, generated with the database.
 //! - `animal_store_migration`: the applied files.
 //!
 //! # Design
 //!
-//! The store (`../batching.rs`) with this engine keeps the promises of [`Store`](super::Store):
+//! The store (`../store.rs`) with this engine keeps the promises of [`Store`](super::Store):
 //!
 //! - A write goes through a bounded queue to one task, which commits all waiting writes in one transaction (`writer.rs`).
 //!   The caller learns the result, or that it is unknown; no write is sent twice.

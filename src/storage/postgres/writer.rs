@@ -3,7 +3,7 @@
 //! A commit costs far more than a row, so the task takes everything in the queue, up to [`MAX_BATCH`], and completes the
 //! writes when the server has committed. The next batch collects meanwhile; there is no timer.
 //!
-//! Failure modes of a write, beside those of every engine (`../batching.rs`):
+//! Failure modes of a write, beside those of every engine (`../store.rs`):
 //!
 //! - A statement fails, the connection is lost or the server does not respond in time: the whole batch is
 //!   `Unavailable` or `Broken`, and the connection is closed. It is unknown whether the server committed, so nothing is

@@ -18,7 +18,7 @@
 //!
 //! # Design
 //!
-//! The store (`../batching.rs`) with this engine keeps the promises of [`Store`](super::Store):
+//! The store (`../store.rs`) with this engine keeps the promises of [`Store`](super::Store):
 //!
 //! - A write goes through a bounded queue to one thread, which commits all waiting writes in one transaction
 //!   (`writer.rs`), so that 64 callers share one fsync. With a mutex or a pool of connections, each caller
@@ -38,8 +38,8 @@
 //! - A read of pages that are not in memory blocks a thread and a connection for as long as the disk takes. While all
 //!   connections are blocked, reads wait, and get 503 at the time limit of their requests.
 //! - Processes that write to one file wait for each other, up to the lock timeout.
-//! - There is a connection for each processor, but at least three, and one for API keys. Each has two file descriptors and
-//!   its share of 64 MiB of cache, at least 2 MiB.
+//! - There is a connection for each processor, but at least three, and one for API keys. Each has three file descriptors
+//!   and its share of 64 MiB of cache, at least 2 MiB.
 //! - The search for damage at start has a time limit. Damage beyond it is found when it is read, unless the page is
 //!   still well-formed: pages have no checksums.
 //! - Reads of animals do not notice that another process replaces or removes the file. Writes, look-ups of API keys and
