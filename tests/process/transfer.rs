@@ -56,8 +56,7 @@ pub(crate) fn with_failing_calls(command: &mut tokio::process::Command, calls: &
 
 #[tokio::test]
 async fn the_next_backup_removes_what_a_killed_one_has_left() {
-    if std::process::Command::new("strace").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: strace is not installed");
+    if !kit::is_installed("strace", "strace") {
         return;
     }
     let directory = WorkDir::new();
@@ -79,8 +78,7 @@ async fn the_next_backup_removes_what_a_killed_one_has_left() {
 
 #[tokio::test]
 async fn an_interrupted_backup_leaves_nothing() {
-    if std::process::Command::new("strace").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: strace is not installed");
+    if !kit::is_installed("strace", "strace") {
         return;
     }
     let directory = WorkDir::new();
