@@ -131,7 +131,7 @@ async fn too_few_file_descriptors_to_start() {
         let finished = directory.run_changed(&arguments, serve).await;
         // The first line warns about `fsync`, which is off.
         let line = finished.stderr.lines().last().unwrap();
-        let expected = "error: the limit on open files is 140, and the service needs more than 149";
+        let expected = "error: the limit on open files is 140, and the service needs more than 143";
         assert!(finished.code == Some(1) && line.starts_with(expected), "{}", finished.stderr);
     }
     // The service raises the soft limit up to the hard limit.
