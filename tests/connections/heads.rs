@@ -89,11 +89,14 @@ async fn a_client_that_closes_its_sending_side_gets_its_response() {
          Content-Length: {}\r\n\r\n{BODY}",
         BODY.len()
     );
-    let unlock = async {
-        service.wait_for_metric("store_write_queue_depth", |depth| depth == 1).await;
-        lock.execute_batch("ROLLBACK").unwrap();
-    };
-    let (responses, ()) = tokio::join!(exchange(&service, &addition, true), unlock);
+    let mut stream = TcpStream::connect(service.direct()).await.unwrap();
+    stream.write_all(addition.replace("KEY", &service.key).as_bytes()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    // The service has seen the end of the sending side when later clients have their responses.
+    service.answers().await;
+    lock.execute_batch("ROLLBACK").unwrap();
+    let mut responses = String::new();
+    in_time("a response", stream.read_to_string(&mut responses)).await.unwrap();
     assert!(responses.starts_with("HTTP/1.1 201 "), "{responses}");
     service.stop().await;
 }
