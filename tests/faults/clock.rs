@@ -1,9 +1,9 @@
-//! The wall clock jumps by ten years, in both directions.
+//! The wall clock jumps: by ten years in both directions, and by 25 hours for a while.
 
 use std::fs;
 use std::path::PathBuf;
 
-use crate::client::Client;
+use crate::client::{Client, post_head};
 use crate::injection::skip;
 use crate::ledger::Ledger;
 use crate::program::WorkDir;
@@ -85,5 +85,50 @@ async fn the_wall_clock_jumps() {
             compared.acknowledged
         ),
     );
+    service.stop().await;
+}
+
+/// Adds an animal with an idempotency key. Returns its identifier, and whether an earlier request had added it.
+async fn once(client: &mut Client, api_key: &str, key: &str) -> (i64, bool) {
+    let body = r#"{"name":"Rex","categoryId":1}"#;
+    let head = post_head(api_key, body.len());
+    let head = head.replace("Content-Type", &format!("Idempotency-Key: \"{key}\"\r\nContent-Type"));
+    client.send(head + body).await.unwrap();
+    let response = client.response().await.unwrap();
+    let pet = response.expect(201);
+    (pet["id"].as_i64().unwrap(), response.header("idempotency-replayed").is_some())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_clock_that_is_ahead_for_a_while_removes_no_idempotency_key() {
+    const FAULT: &str = "the wall clock is 25 hours ahead for a while";
+    let _turn = exclusive().await;
+    let Some(library) = library() else {
+        return skip(23, FAULT, "libfaketime is not installed");
+    };
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    // Stored by another process, so that the next one removes expired keys with its first addition.
+    let earlier = directory.serve(&[]).await;
+    let mut client = Client::connect(earlier.direct, &key).await.unwrap();
+    let (id, is_replayed) = once(&mut client, &key, "first").await;
+    assert!(!is_replayed);
+    earlier.stop().await;
+
+    let clock = directory.write("clock", "+0h");
+    let service = directory
+        .serve_with(&[], |command| {
+            command.env("LD_PRELOAD", &library).env("FAKETIME_TIMESTAMP_FILE", &clock);
+            command.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        })
+        .await;
+    let mut client = Client::connect(service.direct, &key).await.unwrap();
+    fs::rename(directory.write("clock.new", "+25h"), &clock).unwrap();
+    // The removal follows the second one, and the third one follows the removal.
+    once(&mut client, &key, "second").await;
+    once(&mut client, &key, "third").await;
+    fs::rename(directory.write("clock.new", "+0h"), &clock).unwrap();
+    assert_eq!(once(&mut client, &key, "first").await, (id, true), "the key was removed early");
+    row(23, FAULT, "nothing", "a repeated addition gets the stored response, also of keys from before");
     service.stop().await;
 }

@@ -135,7 +135,7 @@ async fn a_hostile_schema_is_not_restored() {
         ("DROP TABLE secret", "has no table `secret`"),
         ("ALTER TABLE api_key RENAME COLUMN revoked TO gone", "has another table `api_key`"),
         ("DROP TABLE api_key; CREATE VIEW api_key AS SELECT 1 AS id", "has no table `api_key`"),
-        ("DROP INDEX idempotency_key_by_hash", "has no index `idempotency_key_by_hash`"),
+        ("DROP INDEX idempotency_key_by_age", "has no index `idempotency_key_by_age`"),
     ] {
         fs::copy(directory.path("kept.db"), directory.path("hostile.db")).unwrap();
         let hostile = Connection::open(directory.path("hostile.db")).unwrap();

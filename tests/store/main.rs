@@ -1,6 +1,6 @@
 //! Tests of the store: the conformance tests for every engine, and tests of a single engine.
 //!
-//! Conformance tests are in `conformance` and use only the trait `Store`. Each engine is a module that implements
+//! Conformance tests are in `conformance` and use only `Store`. Each engine is a module that implements
 //! [`conformance::Engine`], names that type `Subject`, and includes `conformance/suite.rs`.
 
 #[path = "../clock/mod.rs"]

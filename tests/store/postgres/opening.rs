@@ -108,6 +108,38 @@ async fn older_databases_are_migrated() {
     }
 }
 
+/// Those of 1.2.0 are found, and its replicas that still run are not ready.
+#[tokio::test]
+async fn idempotency_keys_of_1_2_0_are_found_and_its_statements_fail() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    let client = database.client().await;
+    let table = "CREATE TABLE animal_store_migration \
+         (number bigint PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())";
+    client.batch_execute(table).await.unwrap();
+    for (number, sql) in (1_i64..).zip(&MIGRATIONS[..5]) {
+        client.batch_execute(sql).await.unwrap();
+        client.execute("INSERT INTO animal_store_migration VALUES ($1)", &[&number]).await.unwrap();
+    }
+    let old = "INSERT INTO animal VALUES (nextval('animal_id'), 'Rex', 7, 'sold'), (nextval('animal_id'), 'é🦊', -7, NULL);
+        INSERT INTO idempotency_key (animal_id, client, value, added)
+            SELECT n, 'key1', n, extract(epoch FROM now())::bigint - 3600 FROM generate_series(1, 3) AS n";
+    client.batch_execute(old).await.unwrap();
+    let get = client.prepare("SELECT id, name, category_id, status FROM animal WHERE id = $1").await.unwrap();
+    assert!(client.query_opt(&get, &[&1_i64]).await.unwrap().is_some());
+
+    let store = database.open().await;
+    let add = async |name: &str, category, status, value| {
+        store.add_pet_once(new_pet(name, category, status), idempotency_key(value)).await.unwrap()
+    };
+    let pet = async |id| store.pet(id).await.unwrap().unwrap();
+    assert_eq!(add("Rex", 7, Some(PetStatus::Sold), "1").await, AddedOnce::Before(pet(1).await));
+    assert_eq!(add("é🦊", -7, None, "2").await, AddedOnce::Before(pet(2).await));
+    assert_eq!(add("Mia", 7, None, "1").await, AddedOnce::Differs);
+    // Its animal was removed.
+    assert!(matches!(add("gone", 7, None, "3").await, AddedOnce::Now(_)));
+    assert!(client.query_opt(&get, &[&1_i64]).await.is_err(), "a replica of 1.2.0 still reads");
+}
+
 #[tokio::test]
 async fn a_command_that_only_reads_changes_no_database() {
     let never = StoreOptions { migrate: Migrate::Never, ..options() };
