@@ -364,7 +364,7 @@ async fn operators_are_answered_only_under_known_host_names() {
         ("GET ftp://localhost/livez HTTP/1.1\r\nHost: localhost\r\n", 400),
         ("GET http://evil.example/livez HTTP/1.1\r\nHost: localhost\r\n", 421),
         ("GET /livez HTTP/1.0\r\nHost: localhost\r\n", 200),
-        ("GET /livez HTTP/1.0\r\nHost: evil@localhost\r\n", 421),
+        ("GET /livez HTTP/1.0\r\nHost: evil@localhost\r\n", 400),
         // Health checks of load balancers; the last one is that of HAProxy.
         ("GET /livez HTTP/1.0\r\n", 200),
         ("GET /readyz HTTP/1.0\r\n", 200),
