@@ -66,6 +66,9 @@ async fn slow_clients_do_not_delay_a_normal_client() {
     let service = directory
         .serve_with(&[], |command| {
             command.env("ANIMAL_STORE_REQUEST_TIMEOUT", "1h");
+            // Those of a round that is over may still be open.
+            command.env("ANIMAL_STORE_CONNECTIONS__MAX", (rounds * 5 * OF_EACH_KIND).to_string());
+            command.env("ANIMAL_STORE_CONNECTIONS__MAX_REQUESTS", (rounds * 5 * OF_EACH_KIND).to_string());
             for limit in ["SEND", "HEADER", "IDLE"] {
                 command.env(format!("ANIMAL_STORE_CONNECTIONS__{limit}_TIMEOUT"), "1h");
             }
