@@ -4,15 +4,17 @@
 //! may repeat a request to the target that it sent to the source.
 
 use std::path::Path;
+use std::time::Duration;
 
 use futures::pin_mut;
 use rusqlite::{Connection, OptionalExtension, Row};
+use tokio::time::Instant;
 use tokio_postgres::Client;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::options::{OpenError, StoreOptions};
-use super::postgres::{Import, describe};
+use super::postgres::{NO_LIMITS, connect_once, describe};
 use super::sqlite::open_source;
 use super::url::{self, DatabaseKind};
 
@@ -53,6 +55,9 @@ const ASSIGNED: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'animal'";
 // A new sequence has the last value 1, which was not assigned yet.
 const ADVANCE_SEQUENCE: &str = "SELECT setval('animal_id', $1) FROM animal_id \
      WHERE last_value < $1 OR (last_value = $1 AND NOT is_called)";
+
+/// The time limit of COMMIT, which may wait until a standby has received all rows.
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What was copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +106,15 @@ pub async fn copy(from: &str, to: &str, options: &StoreOptions) -> Result<Copied
         _ => return Err(CopyError::Direction),
     };
     let from = open_source(path, options.lock_timeout)?;
-    let import = Import::begin(to, options, &[ANIMALS.name, API_KEYS.name, IDEMPOTENCY_KEYS.name]).await?;
-    let to = import.client();
+    // Dropped after an error, which rolls the transaction back.
+    let session = connect_once(to, options).await?;
+    let to = session.client();
+    // Others may read the tables meanwhile; their writes wait.
+    let begin = format!(
+        "{NO_LIMITS}; BEGIN; LOCK TABLE {}, {}, {} IN SHARE ROW EXCLUSIVE MODE",
+        ANIMALS.name, API_KEYS.name, IDEMPOTENCY_KEYS.name
+    );
+    to.batch_execute(&begin).await?;
     let pets = copy_table(&from, to, &ANIMALS).await?;
     let keys = copy_table(&from, to, &API_KEYS).await?;
     copy_table(&from, to, &IDEMPOTENCY_KEYS).await?;
@@ -111,7 +123,9 @@ pub async fn copy(from: &str, to: &str, options: &StoreOptions) -> Result<Copied
     }
     let secret: Vec<u8> = from.query_row("SELECT bytes FROM secret", [], |row| row.get(0))?;
     to.execute("UPDATE secret SET bytes = $1", &[&secret]).await?;
-    import.commit().await.map_err(CopyError::Commit)?;
+    let commit = async { Ok(to.batch_execute("COMMIT").await?) };
+    let committed = session.transaction(Instant::now() + COMMIT_TIMEOUT, commit).await;
+    committed.map_err(|error| CopyError::Commit(error.to_string()))?;
     Ok(Copied { pets, keys })
 }
 

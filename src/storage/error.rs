@@ -4,7 +4,7 @@
 use strum::IntoStaticStr;
 
 /// Why a store failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     /// The write queue is full. The write did not happen; it is safe to try again.
     #[error("too many writes are waiting")]

@@ -1,9 +1,20 @@
-//! What is stored with an idempotency key: the fingerprint of its request, and the response.
+//! Idempotency keys: what is stored with one, the fingerprint of its request and the response, and when it is removed.
+//!
+//! Additions with a key cause the removal of those that have expired, at most once a minute and in chunks, so that no write
+//! waits long and a store without such additions does nothing.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use aws_lc_rs::digest::{SHA256, digest};
+use tokio::time::Instant;
 
 use super::types::{AddedOnce, IdempotencyKey};
 use crate::schemas::{NewPet, Pet, PetStatus};
+
+/// The maximum number of keys that one write removes.
+pub(super) const CHUNK: u64 = 256;
+const BETWEEN_CHUNKS: Duration = Duration::from_secs(60);
 
 /// The key of an addition, with the fingerprint of the request.
 #[derive(Clone, Debug)]
@@ -47,8 +58,76 @@ pub(super) fn response(pet: &Pet) -> String {
     serde_json::to_string(pet).unwrap_or_default()
 }
 
+/// Decides when to remove the next chunk. A clone shares the decision.
+#[derive(Clone, Default)]
+pub(super) struct Expiry(Arc<Mutex<Option<Instant>>>);
+
+impl Expiry {
+    /// Returns whether a chunk is due now. Returns `true` to one caller.
+    pub(super) fn is_due(&self) -> bool {
+        let mut next = self.next();
+        let now = Instant::now();
+        if next.is_some_and(|next| now < next) {
+            return false;
+        }
+        *next = Some(now + BETWEEN_CHUNKS);
+        true
+    }
+
+    /// Notes how many keys a chunk had. After a full one, the next is due at once.
+    pub(super) fn removed(&self, count: u64) {
+        if count >= CHUNK {
+            *self.next() = None;
+        }
+    }
+
+    fn next(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A clock for the age of idempotency keys, which follows a wall clock but never its jumps ahead: such a jump would remove
+/// keys early.
+///
+/// It adds the monotonic clock to the lowest difference between the two clocks that was seen. If the wall clock jumps back,
+/// or the machine sleeps, keys only live longer. A process that starts while the wall clock is ahead does not notice:
+/// therefore the systemd unit has `After=time-sync.target`.
+pub(super) struct SteadyClock {
+    start: std::time::Instant,
+    /// In seconds; `None` before the first look at the wall clock.
+    lowest: Option<i64>,
+}
+
+impl Default for SteadyClock {
+    fn default() -> Self {
+        Self { start: std::time::Instant::now(), lowest: None }
+    }
+}
+
+impl SteadyClock {
+    /// Looks at the wall clock, whose time is `wall`, in seconds since the Unix epoch.
+    pub(super) fn see(&mut self, wall: i64) {
+        self.expired_before(wall);
+    }
+
+    /// Looks at the wall clock like [`SteadyClock::see`]. Returns the time, in seconds, before which keys that were stored
+    /// have expired.
+    pub(super) fn expired_before(&mut self, wall: i64) -> i64 {
+        self.expired_before_at(wall, self.start.elapsed().as_secs() as i64)
+    }
+
+    fn expired_before_at(&mut self, wall: i64, monotonic: i64) -> i64 {
+        let difference = wall.saturating_sub(monotonic);
+        let lowest = self.lowest.map_or(difference, |lowest| lowest.min(difference));
+        self.lowest = Some(lowest);
+        monotonic.saturating_add(lowest).saturating_sub(IdempotencyKey::LIFETIME.as_secs())
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use tokio::time::advance;
+
     use super::*;
 
     /// Computed with `printf 'createPet\n7\nsold\nRex' | sha256sum`.
@@ -73,5 +152,45 @@ mod tests {
             requests.map(|(category, status, name)| fingerprint_of_addition(category, status, name));
         fingerprints.sort_unstable();
         assert!(fingerprints.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_chunk_is_due_once_a_minute_and_at_once_after_a_full_one() {
+        let expiry = Expiry::default();
+        assert!(expiry.is_due());
+        advance(BETWEEN_CHUNKS - Duration::from_secs(1)).await;
+        assert!(!expiry.is_due());
+        advance(Duration::from_secs(1)).await;
+        assert!(expiry.is_due());
+        expiry.removed(CHUNK - 1);
+        assert!(!expiry.is_due());
+        expiry.removed(CHUNK);
+        assert!(expiry.is_due());
+        assert!(!expiry.is_due());
+    }
+
+    #[test]
+    fn no_jump_of_the_wall_clock_removes_keys_early() {
+        const START: i64 = 1_800_000_000;
+        let day = IdempotencyKey::LIFETIME.as_secs();
+        let mut clock = SteadyClock::default();
+        let mut age_limit = |wall, monotonic| clock.expired_before_at(wall, monotonic) + day - START;
+        assert_eq!(age_limit(START, 0), 0);
+        assert_eq!(age_limit(START + 10, 10), 10);
+        // 25 hours ahead, for ten seconds.
+        assert_eq!(age_limit(START + 25 * 3600 + 20, 20), 20);
+        assert_eq!(age_limit(START + 30, 30), 30);
+        // Set back by an hour: from now on, keys live an hour longer.
+        assert_eq!(age_limit(START - 3600 + 40, 40), 40 - 3600);
+        assert_eq!(age_limit(START + 50, 50), 50 - 3600);
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_at_the_start_is_corrected() {
+        let mut clock = SteadyClock::default();
+        let day = IdempotencyKey::LIFETIME.as_secs();
+        assert_eq!(clock.expired_before_at(10_000_001, 1), 10_000_001 - day);
+        assert_eq!(clock.expired_before_at(1_000_002, 2), 1_000_002 - day);
+        assert_eq!(clock.expired_before_at(1_000_003, 3), 1_000_003 - day);
     }
 }

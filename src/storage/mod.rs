@@ -6,20 +6,16 @@ use std::sync::Arc;
 
 pub mod copy;
 mod error;
-mod expiry;
 mod idempotency;
 mod key_cache;
-mod key_uses;
 mod metrics;
 mod options;
-mod outage;
 pub mod postgres;
 mod queue;
 pub mod sqlite;
 mod store;
 mod types;
 mod url;
-mod url_file;
 mod write;
 
 pub use error::StoreError;
@@ -27,8 +23,7 @@ pub use metrics::StoreMetrics;
 pub use options::{Migrate, OpenError, PostgresOptions, StoreOptions};
 pub use store::{Interceptor, Step, Store};
 pub use types::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery};
-pub use url::{DatabaseKind, has_password, missing_file, without_password};
-pub use url_file::read_url_file;
+pub use url::{DatabaseKind, has_password, missing_file, read_url_file, without_password};
 
 /// Opens the store at a database URL, as [`Store::open`] does.
 ///

@@ -14,7 +14,7 @@ use super::options::StoreOptions;
 use super::write::{Caller, Write};
 
 /// Bounds how long a write waits for its batch, and how many writes fail together.
-pub(super) const MAX_BATCH: usize = 256;
+const MAX_BATCH: usize = 256;
 /// The capacity that tokio's queue allows exceeds any machine's memory.
 const MAX_QUEUE: usize = 1 << 20;
 
@@ -31,6 +31,18 @@ pub(super) struct Batches {
     queue: mpsc::Receiver<QueuedWrite>,
     metrics: StoreMetrics,
     _stopped: DropGuard,
+}
+
+/// Commits batches to an engine.
+pub(super) trait Writer {
+    /// Commits a batch, and keeps the result of each write for its caller. Logs and counts a failure.
+    ///
+    /// # Errors
+    /// The error of every caller. It is unknown whether the batch was committed.
+    fn commit(&mut self, batch: &mut [QueuedWrite]) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Is called when the callers of a batch have their results.
+    fn after_batch(&mut self) {}
 }
 
 pub(super) struct QueuedWrite {
@@ -80,23 +92,26 @@ impl WriteQueue {
 }
 
 impl Batches {
-    /// Takes the writes in the queue, or waits for one. Returns `false` when the queue is closed and empty. The batch is
-    /// empty if all of its callers are gone.
-    pub(super) async fn take(&mut self, batch: &mut Vec<QueuedWrite>) -> bool {
-        let count = self.queue.recv_many(batch, MAX_BATCH).await;
-        self.taken(count, batch)
-    }
-
-    /// Does the same as [`Batches::take`] on a thread outside of the runtime.
-    pub(super) fn blocking_take(&mut self, batch: &mut Vec<QueuedWrite>) -> bool {
-        let count = self.queue.blocking_recv_many(batch, MAX_BATCH);
-        self.taken(count, batch)
-    }
-
-    fn taken(&self, count: usize, batch: &mut Vec<QueuedWrite>) -> bool {
-        self.metrics.queue.dec_by(count as i64);
-        batch.retain(|queued| !queued.write.is_abandoned());
-        count > 0
+    /// Commits the writes in the queue, batch by batch, until the queue is closed and empty. Writes whose callers are gone
+    /// are skipped.
+    pub(super) async fn commit_with(&mut self, writer: &mut impl Writer) {
+        let mut batch = Vec::with_capacity(MAX_BATCH);
+        loop {
+            let count = self.queue.recv_many(&mut batch, MAX_BATCH).await;
+            if count == 0 {
+                return;
+            }
+            self.metrics.queue.dec_by(count as i64);
+            batch.retain(|queued| !queued.write.is_abandoned());
+            if batch.is_empty() {
+                continue;
+            }
+            let failure = writer.commit(&mut batch).await.err();
+            for queued in batch.drain(..) {
+                queued.write.complete(failure.clone());
+            }
+            writer.after_batch();
+        }
     }
 }
 
@@ -145,14 +160,34 @@ mod tests {
         queue.push(|caller| Write::Change(Change::Check, caller))
     }
 
+    /// Has the number of writes of each batch.
+    #[derive(Default)]
+    struct Batched(Vec<usize>);
+
+    impl Writer for Batched {
+        async fn commit(&mut self, batch: &mut [QueuedWrite]) -> Result<(), StoreError> {
+            self.0.push(batch.len());
+            for queued in batch {
+                let Write::Change(_, caller) = &mut queued.write else { panic!() };
+                caller.keep(Ok(true));
+            }
+            Ok(())
+        }
+    }
+
+    struct Panics;
+
+    impl Writer for Panics {
+        async fn commit(&mut self, _: &mut [QueuedWrite]) -> Result<(), StoreError> {
+            panic!("for the test")
+        }
+    }
+
     #[tokio::test]
     async fn a_panic_of_the_writer_is_reported_and_fails_all_writes() {
         let (queue, mut batches, stopped) = open_with(None);
         let pending = push(&queue).unwrap();
-        std::thread::spawn(move || {
-            assert!(batches.blocking_take(&mut Vec::new()));
-            panic!("for the test");
-        });
+        tokio::spawn(async move { batches.commit_with(&mut Panics).await });
         assert!(pending.wait().await.is_err());
         stopped.cancelled().await;
         assert!(matches!(push(&queue), Err(StoreError::Unavailable(_))));
@@ -163,13 +198,10 @@ mod tests {
         let (queue, mut batches, stopped) = open_with(None);
         let pending = push(&queue).unwrap();
         drop(queue);
-        let mut batch = Vec::new();
-        assert!(batches.take(&mut batch).await);
-        assert_eq!(batch.len(), 1);
-        assert!(!batches.take(&mut batch).await);
         assert!(stopped.cancelled().now_or_never().is_none());
-        let Some(Write::Change(_, caller)) = batch.pop().map(|queued| queued.write) else { panic!() };
-        caller.send(Ok(true));
+        let mut writer = Batched::default();
+        batches.commit_with(&mut writer).await;
+        assert_eq!(writer.0, [1]);
         assert!(pending.wait().await.unwrap());
         drop(batches);
         stopped.cancelled().await;
@@ -180,8 +212,9 @@ mod tests {
         let (queue, mut batches, _stopped) = open_with(Some(Duration::from_secs(5)));
         let pending = push(&queue).unwrap();
         assert!(matches!(pending.wait().await, Err(StoreError::Unavailable(_))));
-        let mut batch = Vec::new();
-        assert!(batches.take(&mut batch).await);
-        assert!(batch.is_empty());
+        drop(queue);
+        let mut writer = Batched::default();
+        batches.commit_with(&mut writer).await;
+        assert!(writer.0.is_empty());
     }
 }

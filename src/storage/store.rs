@@ -20,10 +20,8 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::error::StoreError;
-use super::expiry::Expiry;
-use super::idempotency::RequestKey;
-use super::key_cache::KeyCache;
-use super::key_uses::KeyUses;
+use super::idempotency::{Expiry, RequestKey};
+use super::key_cache::{KeyCache, KeyUses};
 use super::options::{OpenError, StoreOptions};
 use super::postgres::{self, Postgres};
 use super::queue::{self, PendingWrite, WriteQueue};

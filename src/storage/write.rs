@@ -4,8 +4,7 @@ use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use super::error::StoreError;
-use super::expiry::Expiry;
-use super::idempotency::RequestKey;
+use super::idempotency::{Expiry, RequestKey};
 use super::types::{AddedOnce, KeyRecord};
 use crate::schemas::NewPet;
 

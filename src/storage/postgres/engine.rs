@@ -39,11 +39,12 @@ pub fn check_url(url: &str) -> Result<(), OpenError> {
 pub(in crate::storage) async fn open(
     url: &str,
     options: &StoreOptions,
-    batches: Batches,
+    mut batches: Batches,
 ) -> Result<(Postgres, [u8; 32]), OpenError> {
     let connector = Arc::new(Connector::new(url, options)?);
     let secret = opening::open(&connector).await?;
-    tokio::spawn(Writer::new(connector.clone()).run(batches));
+    let mut writer = Writer::new(connector.clone());
+    tokio::spawn(async move { batches.commit_with(&mut writer).await });
     let readers = RwLock::new(Some(Arc::new(Readers::new(connector.clone()))));
     Ok((Postgres { readers, connector }, secret))
 }

@@ -11,13 +11,13 @@ use crate::storage::options::StoreOptions;
 
 /// Why a connection to a host failed.
 #[derive(Clone, Debug, thiserror::Error)]
-pub(super) enum ConnectError {
+pub(in crate::storage) enum ConnectError {
     /// The server rejected the connection, with an SQLSTATE, or its TLS or protocol failed.
     #[error("{host} refused: {why}")]
     Refused { host: String, code: Option<String>, why: String },
     #[error("{host} is a standby")]
     Standby { host: String },
-    /// See `timeline.rs`.
+    /// See `connector.rs`.
     #[error("{host} is not used: {why}")]
     Old { host: String, why: String },
     #[error("{host} cannot be reached: {why}")]
@@ -47,7 +47,7 @@ impl ConnectError {
 
 /// Why an operation failed, or why its result is unknown.
 #[derive(Clone, Debug, thiserror::Error)]
-pub(super) enum PgError {
+pub(in crate::storage) enum PgError {
     /// No connection to any host. Nothing was sent.
     #[error("{}", list(.0))]
     Unreachable(Vec<ConnectError>),

@@ -2,7 +2,7 @@
 //!
 //! # Data model
 //!
-//! Numbered SQL files create the tables and are applied by commands that write (`migrations.rs`):
+//! Numbered SQL files create the tables and are applied by commands that write (`schema.rs`):
 //!
 //! - `animal`: identifier, name, category and status. The identifier comes from the sequence `animal_id`, so
 //!   that it is never reused. An index on (status, id) contains the animals that have a status.
@@ -20,7 +20,7 @@
 //! - A write goes through a bounded queue to one task, which commits all waiting writes in one transaction (`writer.rs`).
 //!   The caller learns the result, or that it is unknown; no write is sent twice.
 //! - The first statement of each transaction takes a lock that all replicas share, so identifiers become visible in
-//!   ascending order (`batch.rs`). A page is one query.
+//!   ascending order (`writer.rs`). A page is one query.
 //! - A read uses one of a few connections that all callers share (`reader.rs`).
 //! - An API key is cached for one second (`../key_cache.rs`): querying it costs as much as reading an animal.
 //! - An acknowledged commit is on the server's disk, and on that of a synchronous standby: each connection gets its
@@ -29,7 +29,7 @@
 //! - Every call ends within the statement timeout and 1.5 seconds, whatever the server does. A session that hangs with the
 //!   lock is ended by the server.
 //! - Reads and writes use the primary: the first host of the URL that is one (`connector.rs`). An old primary that comes
-//!   back is not used (`timeline.rs`).
+//!   back is not used.
 //! - The query of a page leaves the planner one index, whatever its statistics are (`animals.rs`), so the server
 //!   plans it once for each connection (`session.rs`).
 //! - Opening compares a database with what this program needs before it is used (`opening.rs`, `schema.rs`).
@@ -46,27 +46,20 @@
 //! - Animals that another program adds without the lock may be missed by a client that polls.
 //! - Tested with PostgreSQL 14 to 18. Other databases with its protocol were not tested.
 
-mod additions;
 mod address;
 mod animals;
-mod batch;
 mod connector;
 mod engine;
 mod error;
-mod idempotency;
-mod import;
 mod keys;
-mod migrations;
-mod open_failure;
 mod opening;
 mod reader;
 mod schema;
 mod session;
-mod timeline;
 mod tls;
 mod writer;
 
 pub use engine::check_url;
 pub(super) use engine::{Postgres, open};
 pub(super) use error::describe;
-pub(super) use import::Import;
+pub(super) use opening::{NO_LIMITS, connect_once};

@@ -12,9 +12,7 @@ use tokio_postgres::error::SqlState;
 use super::address::Address;
 use super::connector::Connector;
 use super::error::{ConnectError, PgError, describe, list};
-use super::migrations::{NEWEST, migrate, newer_program, version};
-use super::open_failure::OpenFailure;
-use super::schema;
+use super::schema::{self, NEWEST, OpenFailure, migrate, newer_program, version};
 use super::session::Session;
 use crate::storage::options::{Migrate, OpenError, StoreOptions, new_secret, newer_release};
 
@@ -68,8 +66,22 @@ async fn connect(connector: &Connector, address: &Address) -> Result<Session, Op
     })
 }
 
+/// Opens the database at `url` for a copy, and creates its tables if there are none. Returns a connection.
+///
+/// # Errors
+/// One line that names the database and says what to do.
+pub(in crate::storage) async fn connect_once(
+    url: &str,
+    options: &StoreOptions,
+) -> Result<Session, OpenError> {
+    let connector = Connector::new(url, options)?;
+    open(&connector).await?;
+    let failed = |error| OpenError(format!("the target cannot be written: {error}"));
+    connector.connect().await.map_err(failed)
+}
+
 /// The settings of a connection for a migration or a copy, which may take long.
-pub(super) const NO_LIMITS: &str =
+pub(in crate::storage) const NO_LIMITS: &str =
     "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '60s'";
 
 async fn inspect_and_open(

@@ -13,8 +13,8 @@ use tokio_postgres::{
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_util::sync::CancellationToken;
 
+use super::connector::{CURRENT, Timelines};
 use super::error::{ConnectError, PgError};
-use super::timeline::{CURRENT, Timelines};
 use crate::storage::options::StoreOptions;
 
 type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
@@ -26,7 +26,7 @@ const WAIT_FOR_STANDBY: &str = "SyncRepWaitForLSN";
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A connection to the primary.
-pub(super) struct Session {
+pub(in crate::storage) struct Session {
     client: Client,
     timeline: u32,
     tls: MakeRustlsConnect,
@@ -102,7 +102,7 @@ impl Session {
         self.timeline
     }
 
-    pub(super) fn client(&self) -> &Client {
+    pub(in crate::storage) fn client(&self) -> &Client {
         &self.client
     }
 
@@ -127,7 +127,7 @@ impl Session {
     /// Runs a transaction like [`Session::until`], and nothing else at the same time. After any failure the session is
     /// closed, so that nothing of it is committed later. Fails if PostgreSQL warns that the commit may not have reached its
     /// synchronous standby. Other warnings, as of triggers, are logged only.
-    pub(super) async fn transaction<T>(
+    pub(in crate::storage) async fn transaction<T>(
         &self,
         deadline: Instant,
         work: impl Future<Output = Result<T, PgError>>,

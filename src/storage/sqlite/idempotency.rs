@@ -4,8 +4,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, params};
 
 use super::animals;
-use crate::storage::expiry::CHUNK;
-use crate::storage::idempotency::{RequestKey, response};
+use crate::storage::idempotency::{CHUNK, RequestKey, response};
 use crate::storage::types::AddedOnce;
 use crate::storage::write::Addition;
 

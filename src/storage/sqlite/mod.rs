@@ -26,7 +26,7 @@
 //! - A read is a task that runs on a thread of the runtime, with one of a few connections (`reader.rs`). Each query is
 //!   bounded by an index and a limit, so moving it to a thread for reads would cost more than running it.
 //! - An API key is cached for one second (`../key_cache.rs`): querying it costs as much as reading an animal.
-//!   Its use is stored once per hour, after the request (`../key_uses.rs`).
+//!   Its use is stored once per hour, after the request (`../key_cache.rs`).
 //! - Readiness is checked by the free space of the disk, and by a write of one page that changes nothing: a quota fails
 //!   only a commit.
 //! - Opening inspects a file before it writes: a file of another program, a newer or a damaged one, and one with

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
+use futures::executor::block_on;
+
 use super::engine::Sqlite;
 use super::opening;
 use super::writer::Writer;
@@ -19,15 +21,20 @@ use crate::storage::queue::Batches;
 pub(in crate::storage) fn open(
     path: &Path,
     options: &StoreOptions,
-    batches: Batches,
+    mut batches: Batches,
 ) -> Result<(Sqlite, [u8; 32]), OpenError> {
     let opened = opening::open(path, options)?;
     let (file, secret) = (Arc::new(opened.file), opened.secret);
     let engine = Sqlite::open(file.clone(), options)?;
-    let writer = Writer::new(opened.connection, file, options);
+    let mut writer = Writer::new(opened.connection, file, options);
     thread::Builder::new()
         .name("sqlite-writer".to_owned())
-        .spawn(move || writer.run(batches))
+        .spawn(move || {
+            block_on(batches.commit_with(&mut writer));
+            writer.finish();
+            // Only now is the store closed.
+            drop(batches);
+        })
         .map_err(|error| OpenError(format!("cannot start the thread that writes: {error}")))?;
     Ok((engine, secret))
 }

@@ -1,6 +1,6 @@
 //! Writes: one thread commits all waiting writes in one transaction (group commit).
 //!
-//! An fsync costs far more than an insert, so the thread takes everything in the queue, up to [`MAX_BATCH`],
+//! An fsync costs far more than an insert, so the thread takes everything in the queue
 //! into one transaction and completes the writes after COMMIT. The next batch collects during the fsync;
 //! there is no timer.
 //!
@@ -26,10 +26,10 @@ use super::checkpoint::Checkpoints;
 use super::file::DatabaseFile;
 use super::{connection, error, idempotency, keys, migrations};
 use crate::storage::error::StoreError;
-use crate::storage::expiry::SteadyClock;
+use crate::storage::idempotency::SteadyClock;
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
-use crate::storage::queue::{Batches, MAX_BATCH, QueuedWrite};
+use crate::storage::queue::{self, QueuedWrite};
 use crate::storage::write::{Change, Write, stored};
 
 /// The state of the thread that writes.
@@ -40,6 +40,20 @@ pub(super) struct Writer {
     clock: SteadyClock,
     options: StoreOptions,
     checkpoints: Checkpoints,
+}
+
+impl queue::Writer for Writer {
+    /// Never waits, because it has a thread of its own.
+    async fn commit(&mut self, batch: &mut [QueuedWrite]) -> Result<(), StoreError> {
+        self.commit_all(batch).map_err(|error| self.failed(&error))
+    }
+
+    fn after_batch(&mut self) {
+        let Some(connection) = &self.connection else { return };
+        if let Err(error) = self.checkpoints.after_commit(connection, &self.options.log) {
+            self.failed(&error);
+        }
+    }
 }
 
 impl Writer {
@@ -56,39 +70,8 @@ impl Writer {
         }
     }
 
-    /// Writes until the queue is closed.
-    pub(super) fn run(mut self, mut queue: Batches) {
-        let mut batch = Vec::with_capacity(MAX_BATCH);
-        while queue.blocking_take(&mut batch) {
-            self.turn(&mut batch);
-        }
-        self.finish();
-    }
-
-    /// Commits and empties a batch, and checkpoints the WAL.
-    fn turn(&mut self, batch: &mut Vec<QueuedWrite>) {
-        if !batch.is_empty() {
-            let failed = self.commit(batch).err();
-            if let Some(error) = &failed {
-                self.recover(error);
-                error::report(&self.options, Access::Write, error);
-            }
-            for queued in batch.drain(..) {
-                queued.write.complete(failed.as_ref().map(error::store_error));
-            }
-        }
-        let checkpointed = self
-            .connection
-            .as_ref()
-            .map_or(Ok(()), |it| self.checkpoints.after_commit(it, &self.options.log));
-        if let Err(error) = checkpointed {
-            self.recover(&error);
-            error::report(&self.options, Access::Write, &error);
-        }
-    }
-
     /// Commits all of `batch` in one transaction.
-    fn commit(&mut self, batch: &mut [QueuedWrite]) -> rusqlite::Result<()> {
+    fn commit_all(&mut self, batch: &mut [QueuedWrite]) -> rusqlite::Result<()> {
         self.file.check()?;
         let waited = batch.first().map_or(Duration::ZERO, |oldest| oldest.since.elapsed());
         let connection = match &mut self.connection {
@@ -107,17 +90,19 @@ impl Writer {
         Ok(())
     }
 
-    /// Rolls back, or drops the connection.
-    fn recover(&mut self, error: &rusqlite::Error) {
-        let Some(connection) = &self.connection else { return };
-        let clean = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
-        if !clean || error::is_connection_failure(error) {
-            self.connection = None;
+    /// Rolls back, or drops the connection. Logs and counts the error, and returns the one for callers.
+    fn failed(&mut self, error: &rusqlite::Error) -> StoreError {
+        if let Some(connection) = &self.connection {
+            let clean = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
+            if !clean || error::is_connection_failure(error) {
+                self.connection = None;
+            }
         }
+        error::report(&self.options, Access::Write, error)
     }
 
     /// Checkpoints and truncates the WAL, and closes the connection.
-    fn finish(self) {
+    pub(super) fn finish(self) {
         let Some(connection) = self.connection else { return };
         let checkpoint = connection::set_lock_timeout(&connection, Duration::ZERO)
             .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))

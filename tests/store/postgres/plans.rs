@@ -10,10 +10,7 @@ use crate::conformance::{Engine as _, key, new_pet};
 /// Returns a statement from the source code, because `pg_prepared_statements` shows only the statements of the same
 /// connection.
 fn statement(name: &str) -> String {
-    statement_of(include_str!("../../../src/storage/postgres/animals.rs"), name)
-}
-
-fn statement_of(source: &str, name: &str) -> String {
+    let source = include_str!("../../../src/storage/postgres/animals.rs");
     let (_, rest) = source.split_once(&format!("const {name}: &str = \"")).unwrap();
     rest.split_once("\";").unwrap().0.replace("\\\n", " ")
 }
@@ -82,17 +79,13 @@ async fn idempotency_keys_are_found_and_removed_by_an_index_whatever_the_statist
     let Some(database) = Postgres::try_fresh().await else { return };
     let _store = database.open().await;
     let client = database.client().await;
-    let source = concat!(
-        include_str!("../../../src/storage/postgres/additions.rs"),
-        include_str!("../../../src/storage/postgres/idempotency.rs")
-    );
     // The settings of the store's writing connections.
     let settings = "SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off;
         ALTER TABLE animal SET (autovacuum_enabled = off);
         ALTER TABLE idempotency_key SET (autovacuum_enabled = off)";
     client.batch_execute(settings).await.unwrap();
     for (name, constant) in [("find", "FIND"), ("remove", "REMOVE")] {
-        client.batch_execute(&format!("PREPARE {name} AS {}", statement_of(source, constant))).await.unwrap();
+        client.batch_execute(&format!("PREPARE {name} AS {}", statement(constant))).await.unwrap();
     }
     let fill = "INSERT INTO animal SELECT n, 'x', 1, NULL FROM generate_series(1, 20000) AS n;
         INSERT INTO idempotency_key (client, value, added, fingerprint, response)
