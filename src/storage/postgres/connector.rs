@@ -128,6 +128,13 @@ impl Connector {
         self.state().all = true;
     }
 
+    /// Looks for a newer primary than the one in use. If there is one, the connections to the old one are closed.
+    pub(super) async fn look_at_all(&self) {
+        self.suspect();
+        // An error changes nothing: the next connection finds it again.
+        drop(self.connect().await);
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

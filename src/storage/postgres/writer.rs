@@ -14,11 +14,12 @@
 //! - It waits longer than the maximum duration of a call, including its time in the queue: `Unavailable`.
 
 use std::collections::{HashMap, HashSet};
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::try_join;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
@@ -38,6 +39,8 @@ use crate::storage::write::{Addition, Caller, Change, Write};
 /// The minimum time for a batch, even if its oldest caller stops waiting earlier. After an outage the queue
 /// is full of old writes, and without a minimum every attempt would time out.
 const MIN_BATCH_TIME: Duration = Duration::from_secs(1);
+/// The time after which a commit is suspected to wait in vain for the standby of an old primary.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// The state of the task that writes.
 pub(super) struct Writer {
@@ -55,16 +58,21 @@ impl queue::Writer for Writer {
         let Some(oldest) = batch.first() else { return Ok(()) };
         let limit = self.connector.options.postgres.call_timeout();
         let until = (oldest.since + limit).max(Instant::now() + MIN_BATCH_TIME);
-        let (mut access, mut result) = (Access::Connect, self.connect(until).await);
-        if result.is_ok() {
-            (access, result) = (Access::Write, self.commit_until(batch, until).await);
-            if result.is_err() {
-                self.connector.suspect();
-            }
-        }
-        let options = &self.connector.options;
-        let count = result.map_err(|failure| failure.report(options, access))?;
-        options.metrics.committed(count);
+        let connector = self.connector.clone();
+        let report = |access, failure: PgError| failure.report(&connector.options, access);
+        self.connect(until).await.map_err(|failure| report(Access::Connect, failure))?;
+        let looking = async {
+            sleep(SLOW).await;
+            connector.look_at_all().await;
+            pending().await
+        };
+        let committed = tokio::select! {
+            committed = self.commit_until(batch, until) => committed,
+            never = looking => never,
+        };
+        let committed = committed.inspect_err(|_| connector.suspect());
+        let count = committed.map_err(|failure| report(Access::Write, failure))?;
+        connector.options.metrics.committed(count);
         Ok(())
     }
 }
@@ -75,9 +83,9 @@ impl Writer {
     }
 
     /// Opens a connection unless there is a usable one.
-    async fn connect(&mut self, until: Instant) -> Result<usize, PgError> {
+    async fn connect(&mut self, until: Instant) -> Result<(), PgError> {
         if self.connection.as_ref().is_some_and(|(session, _)| session.is_usable()) {
-            return Ok(0);
+            return Ok(());
         }
         self.connection = None;
         let opening = async {
@@ -91,7 +99,7 @@ impl Writer {
         let (session, statements, now) = timeout_at(until, opening).await.unwrap_or(Err(PgError::Timeout))?;
         self.clock.see(now);
         self.connection = Some((session, statements));
-        Ok(0)
+        Ok(())
     }
 
     /// Commits a batch, and keeps the result of each write for its caller. Returns how many writes changed something.
