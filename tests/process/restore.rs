@@ -177,6 +177,16 @@ async fn a_killed_restore_leaves_the_database_or_the_backup() {
         assert!(found == new || !is_complete && found == old, "killed at write {write}: {found:?}");
         if is_complete {
             assert!(write > 1, "no restore was killed");
+            // A restore removes the temporary files of killed ones.
+            let names = directory.names();
+            let names: Vec<_> =
+                names.iter().map(|name| name.file_name().unwrap().to_string_lossy()).collect();
+            let is_expected = |name: &str| {
+                let kept = name.starts_with("animal-store.db.replaced-") && name.ends_with('Z');
+                kept || ["animal-store.db", "animal-store.db-wal", "animal-store.db-shm", "kept.db"]
+                    .contains(&name)
+            };
+            assert!(names.iter().all(|name| is_expected(name)), "{names:?}");
             break;
         }
     }
