@@ -32,6 +32,8 @@ const SYNC_BYTES: u64 = 1024 * 1024;
 /// The number of steps of SQLite's virtual machine between two looks at the size of the copy.
 const STEPS: i32 = 10_000;
 
+const EXISTS: &str = "exists; choose another path, or move the file away";
+
 /// Copies the database in the file `from` to a new file `to` with permissions for its owner only, until `interrupted`
 /// is true.
 ///
@@ -59,12 +61,12 @@ pub(super) fn write(
 ) -> Result<(), OpenError> {
     let refused = |why: &str| OpenError::of_file(to, why);
     if fs::symlink_metadata(to).is_ok() {
-        return Err(refused("exists; choose another path, or move the file away"));
+        return Err(refused(EXISTS));
     }
     let written = copy(source, database, interrupted).and_then(|copy| name(copy, to));
     written.map_err(|error| match error.kind() {
         _ if interrupted.load(Relaxed) => refused("was not written: the backup was interrupted"),
-        io::ErrorKind::AlreadyExists => refused("exists; choose another path"),
+        io::ErrorKind::AlreadyExists => refused(EXISTS),
         io::ErrorKind::NotFound => refused("is in a directory that does not exist"),
         _ => refused(&format!("cannot be written: {error}")),
     })
