@@ -36,7 +36,7 @@ pub async fn open(url: &str, options: &StoreOptions) -> Result<Arc<Store>, OpenE
 /// Returns how many reads of the database at `url` can each block a thread of the runtime, as long as the disk takes.
 pub fn blocking_reads(url: &str) -> usize {
     match DatabaseKind::of(url) {
-        Some(DatabaseKind::Sqlite(_)) => sqlite::blocking_reads().get(),
+        Some(DatabaseKind::Sqlite(_)) => sqlite::blocking_reads(),
         Some(DatabaseKind::Postgres) | None => 0,
     }
 }

@@ -153,7 +153,7 @@ async fn a_slow_disk_delays_only_what_needs_it() {
         return skip(19, FAULT, "cc is not installed");
     }
     let disk = Disk::new().await;
-    let readers = blocking_reads().get() - 1;
+    let readers = blocking_reads() - 1;
 
     // Some reads are held.
     let mut service = disk.serve().await;

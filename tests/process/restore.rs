@@ -121,6 +121,30 @@ async fn what_cannot_be_restored_changes_nothing() {
 }
 
 #[tokio::test]
+async fn a_damaged_database_is_moved_away_before_a_restore() {
+    let directory = WorkDir::new();
+    directory.key().await;
+    add(&directory, "Rex");
+    directory.run(&["backup", "kept.db"]).await.success();
+    let database = directory.path("animal-store.db");
+    let mut bytes = fs::read(&database).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..].fill(0xff);
+    fs::write(&database, &bytes).unwrap();
+    let before = directory.files();
+    for command in ["restore", "backup"] {
+        let file = if command == "restore" { "kept.db" } else { "new.db" };
+        let line = directory.run(&[command, file]).await.failure();
+        let advice = "move it and the files that end with -wal and -shm away and restore an intact backup";
+        assert!(line.contains("animal-store.db is damaged") && line.contains(advice), "{line}");
+        assert!(directory.files() == before, "{command} changed something");
+    }
+    fs::rename(&database, directory.path("damaged.db")).unwrap();
+    directory.run(&["restore", "kept.db"]).await.success();
+    assert_eq!(animals(&database), ["Rex"]);
+}
+
+#[tokio::test]
 async fn a_hostile_schema_is_not_restored() {
     let directory = WorkDir::new();
     directory.key().await;
@@ -177,6 +201,16 @@ async fn a_killed_restore_leaves_the_database_or_the_backup() {
         assert!(found == new || !is_complete && found == old, "killed at write {write}: {found:?}");
         if is_complete {
             assert!(write > 1, "no restore was killed");
+            // A restore removes the temporary files of killed ones.
+            let names = directory.names();
+            let names: Vec<_> =
+                names.iter().map(|name| name.file_name().unwrap().to_string_lossy()).collect();
+            let is_expected = |name: &str| {
+                let kept = name.starts_with("animal-store.db.replaced-") && name.ends_with('Z');
+                kept || ["animal-store.db", "animal-store.db-wal", "animal-store.db-shm", "kept.db"]
+                    .contains(&name)
+            };
+            assert!(names.iter().all(|name| is_expected(name)), "{names:?}");
             break;
         }
     }

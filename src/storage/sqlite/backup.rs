@@ -16,10 +16,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use rusqlite::Connection;
-use tempfile::Builder;
+use tempfile::{Builder, NamedTempFile};
 
-use super::connection;
-use super::opening::{self, directory};
+use super::connection::set_up_writing;
+use super::file::directory;
+use super::opening::{AT_START, open_existing};
 use crate::storage::options::OpenError;
 
 /// The end of the temporary name.
@@ -30,6 +31,8 @@ const RANDOM: usize = 6;
 const SYNC_BYTES: u64 = 1024 * 1024;
 /// The number of steps of SQLite's virtual machine between two looks at the size of the copy.
 const STEPS: i32 = 10_000;
+
+const EXISTS: &str = "exists; choose another path, or move the file away";
 
 /// Copies the database in the file `from` to a new file `to` with permissions for its owner only, until `interrupted`
 /// is true.
@@ -43,38 +46,44 @@ pub fn backup(
     lock_timeout: Duration,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(), OpenError> {
-    write(&mut open(from, lock_timeout)?, to, interrupted)
+    // A connection for writing removes the files of the WAL, if it is the last one.
+    let mut source = open_existing(from, 1, AT_START, |it| set_up_writing(it, lock_timeout))?;
+    write(&mut source, to, to, interrupted)
 }
 
-/// Opens a database to copy it. A connection for writing removes the files of the WAL, if it is the last one.
-pub(super) fn open(path: &Path, lock_timeout: Duration) -> Result<Connection, OpenError> {
-    opening::open_existing(path, |path| connection::open_for_writing(path, lock_timeout))
-}
-
-/// Copies the database of a connection to a new file, which is complete when it has its name.
+/// Copies the database of a connection to a new file, which is complete when it has its name. The temporary file is named
+/// after `database`, in the same directory.
 pub(super) fn write(
     source: &mut Connection,
+    database: &Path,
     to: &Path,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(), OpenError> {
     let refused = |why: &str| OpenError::of_file(to, why);
     if fs::symlink_metadata(to).is_ok() {
-        return Err(refused("exists; choose another path, or move the file away"));
+        return Err(refused(EXISTS));
     }
-    copy(source, to, interrupted).map_err(|error| match error.kind() {
+    let written = copy(source, database, interrupted).and_then(|copy| name(copy, to));
+    written.map_err(|error| match error.kind() {
         _ if interrupted.load(Relaxed) => refused("was not written: the backup was interrupted"),
-        io::ErrorKind::AlreadyExists => refused("exists; choose another path"),
+        io::ErrorKind::AlreadyExists => refused(EXISTS),
         io::ErrorKind::NotFound => refused("is in a directory that does not exist"),
         _ => refused(&format!("cannot be written: {error}")),
     })
 }
 
-fn copy(source: &mut Connection, to: &Path, interrupted: &Arc<AtomicBool>) -> io::Result<()> {
-    let prefix = format!("{}.", to.file_name().unwrap_or(OsStr::new("backup")).to_string_lossy());
-    remove_unfinished(directory(to), &prefix);
+/// Copies the database of a connection to a temporary file beside `path` that is named after it, and syncs the copy.
+/// Removes those that a killed process has left.
+pub(super) fn copy(
+    source: &mut Connection,
+    path: &Path,
+    interrupted: &Arc<AtomicBool>,
+) -> io::Result<NamedTempFile> {
+    let prefix = format!("{}.", path.file_name().unwrap_or(OsStr::new("backup")).to_string_lossy());
+    remove_unfinished(directory(path), &prefix);
     // Only its owner may read it. SQLite accepts an empty file, and would create one with other permissions.
     let copy =
-        Builder::new().prefix(&prefix).suffix(UNFINISHED).rand_bytes(RANDOM).tempfile_in(directory(to))?;
+        Builder::new().prefix(&prefix).suffix(UNFINISHED).rand_bytes(RANDOM).tempfile_in(directory(path))?;
     let path = copy.path().to_str().ok_or_else(|| io::Error::other("its path is not UTF-8"))?;
     sync_while_it_grows(source, copy.as_file().try_clone()?, interrupted.clone())
         .map_err(io::Error::other)?;
@@ -84,6 +93,11 @@ fn copy(source: &mut Connection, to: &Path, interrupted: &Arc<AtomicBool>) -> io
     if interrupted.load(Relaxed) {
         return Err(io::ErrorKind::Interrupted.into());
     }
+    Ok(copy)
+}
+
+/// Gives a copy its name, unless a file has it.
+fn name(copy: NamedTempFile, to: &Path) -> io::Result<()> {
     let named = copy.persist_noclobber(to).or_else(|failed| match failed.error.kind() {
         io::ErrorKind::AlreadyExists => Err(failed),
         // The file system has no call for this. The name was free when the backup began.
@@ -97,11 +111,15 @@ fn copy(source: &mut Connection, to: &Path, interrupted: &Arc<AtomicBool>) -> io
     }
 }
 
-/// Removes what interrupted backups to the same name have left.
+/// Removes the temporary files of killed processes that are named after the same file.
 fn remove_unfinished(directory: &Path, prefix: &str) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let random = name.to_str().and_then(|name| name.strip_prefix(prefix)?.strip_suffix(UNFINISHED));
+        let random = name.to_str().and_then(|name| {
+            // SQLite writes the journal of a copy beside it.
+            let name = name.strip_suffix("-journal").unwrap_or(name);
+            name.strip_prefix(prefix)?.strip_suffix(UNFINISHED)
+        });
         if random.is_some_and(|random| random.len() == RANDOM) {
             // If that fails, the backup works too.
             let _ = fs::remove_file(entry.path());

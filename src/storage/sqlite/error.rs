@@ -1,4 +1,7 @@
-//! Turns errors of SQLite into [`StoreError`]. The log gets the details, the caller only their type.
+//! Turns errors of SQLite into [`StoreError`] while the store is open, and into [`OpenFailure`] before.
+
+use std::fmt::Display;
+use std::io;
 
 use rusqlite::{Error, ErrorCode};
 
@@ -6,25 +9,20 @@ use crate::storage::error::{ErrorType, StoreError};
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
 
-/// Logs and counts an error, and returns the error for the caller.
+/// Logs and counts an error, and returns the error for the caller: the log gets the details, the caller only their type.
 pub(super) fn report(options: &StoreOptions, access: Access, error: &Error) -> StoreError {
     let code = error.sqlite_error().map(|error| error.extended_code.to_string());
     options.metrics.failed(&options.log, ("sqlite", access, error_type(error)), error, code.as_deref());
-    store_error(error)
+    match error {
+        Error::UserFunctionError(own) if own.is::<Replaced>() => StoreError::Unavailable(own.to_string()),
+        _ => error_type(error).into(),
+    }
 }
 
 /// The path of the database leads to another file than the one that is open, or to none.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("its file was replaced or removed; restart the service")]
 pub(super) struct Replaced;
-
-/// Returns the error for the caller.
-pub(super) fn store_error(error: &Error) -> StoreError {
-    match error {
-        Error::UserFunctionError(own) if own.is::<Replaced>() => StoreError::Unavailable(own.to_string()),
-        _ => error_type(error).into(),
-    }
-}
 
 fn error_type(error: &Error) -> ErrorType {
     match error.sqlite_error_code() {
@@ -45,11 +43,67 @@ fn error_type(error: &Error) -> ErrorType {
     }
 }
 
-/// Whether the connection is replaced, because the error may be in its files. A full disk is not such an error: a new
-/// connection also needs space.
-pub(super) fn is_connection_failure(error: &Error) -> bool {
-    !matches!(
-        error.sqlite_error_code(),
-        None | Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::DiskFull)
-    )
+/// Why a file cannot be opened, and what to do: the end of a sentence that begins with its path.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct OpenFailure(pub(super) String);
+
+impl OpenFailure {
+    pub(super) fn damaged(how: impl Display) -> Self {
+        Self(format!(
+            "is damaged ({how}); move it and the files that end with -wal and -shm away and restore an intact backup, \
+             or recover the rest with `.recover` of sqlite3"
+        ))
+    }
+
+    fn forbidden(error: impl Display) -> Self {
+        Self(format!(
+            "cannot be read and written ({error}); check the owner and the permissions of the file and its directory"
+        ))
+    }
+
+    pub(super) fn not_sqlite() -> Self {
+        "is not an SQLite database; choose another path, or move the file away".into()
+    }
+}
+
+impl From<&str> for OpenFailure {
+    fn from(why: &str) -> Self {
+        Self(why.to_owned())
+    }
+}
+
+impl From<io::Error> for OpenFailure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => {
+                "is in a directory that does not exist; create the directory first".into()
+            }
+            io::ErrorKind::ReadOnlyFilesystem => {
+                "is on a read-only file system; mount it for writing, or use another path".into()
+            }
+            _ => Self::forbidden(error),
+        }
+    }
+}
+
+impl From<Error> for OpenFailure {
+    fn from(error: Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Self::not_sqlite(),
+            Some(ErrorCode::DatabaseCorrupt) => Self::damaged(error),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                "is locked by another process; stop that process, or try again later".into()
+            }
+            Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+                Self::forbidden(error)
+            }
+            // SQLite reports an I/O error when a full disk has no space for the shared memory.
+            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => Self(format!(
+                "cannot be used, because its disk is full or fails, or the limit on file sizes is reached ({error}); \
+                 free some space, raise the limit with ulimit -f, or see the log of the operating system"
+            )),
+            _ => Self(format!("cannot be used: {error}")),
+        }
+    }
 }

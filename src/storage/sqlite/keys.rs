@@ -29,7 +29,8 @@ const EXPIRE: &str = "UPDATE api_key SET expires = min(coalesce(expires, ?2), ?2
 impl Sqlite {
     /// Returns all keys, oldest first.
     pub(in crate::storage) async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
-        self.read_keys(|connection| connection.prepare_cached(ALL)?.query_map([], key)?.collect()).await
+        self.read(&self.keys, |connection| connection.prepare_cached(ALL)?.query_map([], key)?.collect())
+            .await
     }
 
     /// Returns the key with this SHA-256.
@@ -43,7 +44,7 @@ impl Sqlite {
             file.check()?;
             connection.prepare_cached(BY_HASH)?.query_row([hash], key).optional()
         };
-        self.read_keys(find).await
+        self.read(&self.keys, find).await
     }
 }
 

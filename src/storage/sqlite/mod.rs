@@ -2,7 +2,7 @@
 //!
 //! # Data model
 //!
-//! Numbered SQL files create the tables and are applied by commands that write (`migrations.rs`):
+//! Numbered SQL files create the tables and are applied by commands that write (`schema.rs`):
 //!
 //! - `animal`: identifier, name, category and status. The identifier is `AUTOINCREMENT`, so that it is never
 //!   reused. An index on (status, id) contains the animals that have a status.
@@ -23,13 +23,13 @@
 //! - A write goes through a bounded queue to one thread, which commits all waiting writes in one transaction
 //!   (`writer.rs`), so that 64 callers share one fsync. With a mutex or a pool of connections, each caller
 //!   pays for its own fsync; with a pool, callers also compete for the lock of the file.
-//! - A read is a task that runs on a thread of the runtime, with one of a few connections (`reader.rs`). Each query is
+//! - A read is a task that runs on a thread of the runtime, with one of a few connections (`engine.rs`). Each query is
 //!   bounded by an index and a limit, so moving it to a thread for reads would cost more than running it.
 //! - An API key is cached for one second (`../key_cache.rs`): querying it costs as much as reading an animal.
 //!   Its use is stored once per hour, after the request (`../key_cache.rs`).
 //! - Readiness is checked by the free space of the disk, and by a write of one page that changes nothing: a quota fails
 //!   only a commit.
-//! - Opening inspects a file before it writes: a file of another program, a newer or a damaged one, and one with
+//! - Opening checks a file before it writes: a file of another program, a newer or a damaged one, and one with
 //!   another schema (`schema.rs`) stay unchanged (`opening.rs`). Triggers never run (`connection.rs`).
 //!
 //! # Limits
@@ -40,32 +40,25 @@
 //! - Processes that write to one file wait for each other, up to the lock timeout.
 //! - There is a connection for each processor, but at least three, and one for API keys. Each has three file descriptors
 //!   and its share of 64 MiB of cache, at least 2 MiB.
-//! - The search for damage at start has a time limit. Damage beyond it is found when it is read, unless the page is
-//!   still well-formed: pages have no checksums.
+//! - At start, the first 8,000 pages are searched for damage. Damage beyond them is found when it is read, unless the page
+//!   is still well-formed: pages have no checksums.
 //! - Reads of animals do not notice that another process replaces or removes the file. Writes, look-ups of API keys and
 //!   the check of readiness fail then (`file.rs`), so that requests get 503 within a second.
 
 mod animals;
 mod backup;
-mod checkpoint;
 mod connection;
 mod engine;
 mod error;
 mod file;
-mod idempotency;
 mod keys;
-mod migrations;
-mod open_failure;
 mod opening;
-mod reader;
 mod restore;
 mod schema;
-mod start;
 mod writer;
 
 pub use backup::backup;
 pub(super) use engine::Sqlite;
-pub(super) use opening::{check_path, open_source};
-pub use reader::blocking_reads;
+pub use engine::blocking_reads;
+pub(super) use opening::{check_path, open, open_source};
 pub use restore::restore;
-pub(super) use start::open;

@@ -13,9 +13,10 @@ use std::time::Duration;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::backup::{self, write};
-use super::connection::open_exclusively;
-use super::opening::{beside, directory, find_damage, open_existing};
+use super::backup;
+use super::connection::{set_up_exclusive, set_up_writing};
+use super::file::wal;
+use super::opening::{ALL, open_existing};
 use crate::storage::options::OpenError;
 
 /// The number of pages in a step of the copy.
@@ -45,36 +46,29 @@ const CARRY_OVER: &str = "
 /// cannot be written. Then `to` is unchanged.
 pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> Result<bool, OpenError> {
     let never = Arc::default();
-    let mut backup = backup::open(from, lock_timeout)?;
-    check(&backup, from, "use another backup")?;
+    let mut backup = open_existing(from, 1, ALL, |it| set_up_writing(it, lock_timeout))?;
     if fs::symlink_metadata(to).is_err() {
-        let wal = beside(to, "-wal");
+        let wal = wal(to);
         if wal.exists() {
             let why = "is the WAL of another database; move it away, then restore again";
             return Err(OpenError::of_file(&wal, why));
         }
-        write(&mut backup, to, &never)?;
+        backup::write(&mut backup, to, to, &never)?;
         return Ok(false);
     }
-    let mut database = open_existing(to, |path| open_exclusively(path, lock_timeout))?;
-    check(&database, to, "move it and the files that end with -wal and -shm away, then restore again")?;
-    write(&mut database, keep, &never)?;
-    let unchanged = |error: Box<dyn Error>| OpenError(format!("{} is unchanged: {error}", to.display()));
-    let scratch = tempfile::tempdir_in(directory(to)).map_err(|error| unchanged(error.into()))?;
-    let prepared = scratch.path().join("prepared.db");
-    write(&mut backup, &prepared, &never)?;
-    replace(&prepared, &mut database, keep).map_err(unchanged)?;
-    Ok(true)
-}
-
-/// Searches a whole database for damage. `advice` ends the error.
-fn check(connection: &Connection, path: &Path, advice: &str) -> Result<(), OpenError> {
-    let damage = find_damage(connection).unwrap_or_else(|error| Some(error.to_string()));
-    damage.map_or(Ok(()), |damage| Err(OpenError::of_file(path, format!("is damaged ({damage}); {advice}"))))
+    let mut database = open_existing(to, 1, ALL, |it| set_up_exclusive(it, lock_timeout))?;
+    // The temporary files are named after the database: the next restore removes what a killed one has left.
+    backup::write(&mut database, to, keep, &never)?;
+    let replaced = backup::copy(&mut backup, to, &never)
+        .map_err(Into::into)
+        .and_then(|prepared| replace(prepared.path(), &mut database, keep));
+    replaced.map(|()| true).map_err(|error| OpenError::of_file(to, format!("is unchanged: {error}")))
 }
 
 fn replace(prepared: &Path, database: &mut Connection, keep: &Path) -> Result<(), Box<dyn Error>> {
     let prepared = Connection::open(prepared)?;
+    // No file beside it, which a killed process would leave.
+    prepared.pragma_update(None, "journal_mode", "MEMORY")?;
     prepared.execute("ATTACH ?1 AS replaced", [keep.to_string_lossy()])?;
     prepared.execute_batch(&format!("BEGIN; {CARRY_OVER} COMMIT; DETACH replaced"))?;
     match Backup::new(&prepared, database)?.step(ALL_PAGES)? {

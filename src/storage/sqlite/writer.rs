@@ -4,13 +4,17 @@
 //! into one transaction and completes the writes after COMMIT. The next batch collects during the fsync;
 //! there is no timer.
 //!
-//! The thread also checkpoints the WAL between two batches (`checkpoint.rs`).
+//! The thread also checkpoints the WAL between two batches. `wal_autocheckpoint` of SQLite does it within a COMMIT, while
+//! callers wait, and never waits for reads. While reads overlap, the WAL would not restart and grow without a bound.
+//!
+//! A backup by another process reads one snapshot for as long as it takes, and the WAL grows meanwhile. The writes after it
+//! wait until all of the WAL is copied: `src/storage/README.md`, "Known limits".
 //!
 //! Failure modes of a batch, beside those of every engine (`../store.rs`):
 //!
 //! - A statement fails: nothing of the batch is stored, and all of its writes get the same error.
 //! - COMMIT fails: it is unknown what is on disk, so that error never says that nothing happened. The transaction is rolled
-//!   back or the connection replaced, and the next batch tries again.
+//!   back, and the next batch tries again.
 //! - The path leads to another file (`file.rs`): nothing is written.
 //! - Another process holds the lock: the batch waits as long as its oldest write may still wait, so no write
 //!   waits longer than the lock timeout, including its time in the queue.
@@ -19,12 +23,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rusqlite::Connection;
+use rusqlite::wal::CheckpointMode;
+use rusqlite::{Connection, ErrorCode, MAIN_DB};
 use slog::warn;
 
-use super::checkpoint::Checkpoints;
 use super::file::DatabaseFile;
-use super::{connection, error, idempotency, keys, migrations};
+use super::{animals, connection, error, keys, schema};
 use crate::storage::error::StoreError;
 use crate::storage::idempotency::SteadyClock;
 use crate::storage::metrics::Access;
@@ -32,14 +36,21 @@ use crate::storage::options::StoreOptions;
 use crate::storage::queue::{self, QueuedWrite};
 use crate::storage::write::{Change, Write, stored};
 
+/// The growth of the WAL, in pages, that starts a checkpoint. The default of SQLite.
+const GROWTH: u32 = 1000;
+/// How long a checkpoint waits for reads, in total. Writes wait as long.
+const MAX_READ: Duration = Duration::from_millis(100);
+
 /// The state of the thread that writes.
 pub(super) struct Writer {
-    /// `None` after a failure, until the next batch.
-    connection: Option<Connection>,
+    connection: Connection,
     file: Arc<DatabaseFile>,
     clock: SteadyClock,
     options: StoreOptions,
-    checkpoints: Checkpoints,
+    /// The length of the WAL, in pages, from which its growth is counted.
+    wal: u32,
+    /// Whether reads limited the last checkpoint.
+    is_limited: bool,
 }
 
 impl queue::Writer for Writer {
@@ -49,8 +60,7 @@ impl queue::Writer for Writer {
     }
 
     fn after_batch(&mut self) {
-        let Some(connection) = &self.connection else { return };
-        if let Err(error) = self.checkpoints.after_commit(connection, &self.options.log) {
+        if let Err(error) = self.checkpoint() {
             self.failed(&error);
         }
     }
@@ -61,23 +71,44 @@ impl Writer {
     pub(super) fn new(connection: Connection, file: Arc<DatabaseFile>, options: &StoreOptions) -> Self {
         let mut clock = SteadyClock::default();
         clock.see(now());
-        Self {
-            connection: Some(connection),
-            checkpoints: Checkpoints::default(),
-            file,
-            clock,
-            options: options.clone(),
+        Self { connection, file, clock, wal: 0, is_limited: false, options: options.clone() }
+    }
+
+    /// Checkpoints the WAL if it has grown. A read of another process limits how much is copied.
+    fn checkpoint(&mut self) -> rusqlite::Result<()> {
+        let pages = match self.connection.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::NOOP) {
+            // -1 without a WAL.
+            Ok((pages, _)) => pages.max(0).unsigned_abs(),
+            // A commit of another process changes it.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if pages < self.wal {
+            self.wal = 0; // The WAL was restarted.
         }
+        if pages - self.wal < GROWTH {
+            return Ok(());
+        }
+        // Set first: a checkpoint that fails must not be tried, and logged, after each batch.
+        self.wal = pages;
+        // Waits for reads, so that the next write restarts the WAL.
+        connection::set_lock_timeout(&self.connection, MAX_READ)?;
+        let is_limited = self
+            .connection
+            .prepare_cached("PRAGMA wal_checkpoint(RESTART)")?
+            .query_row([], |row| row.get::<_, bool>(0))?;
+        if is_limited && !self.is_limited {
+            warn!(self.options.log, "a read that takes long lets the WAL grow"; "pages" => pages);
+        }
+        self.is_limited = is_limited;
+        Ok(())
     }
 
     /// Commits all of `batch` in one transaction.
     fn commit_all(&mut self, batch: &mut [QueuedWrite]) -> rusqlite::Result<()> {
         self.file.check()?;
         let waited = batch.first().map_or(Duration::ZERO, |oldest| oldest.since.elapsed());
-        let connection = match &mut self.connection {
-            Some(connection) => connection,
-            none => none.insert(connection::open_for_writing(&self.file.path, self.options.lock_timeout)?),
-        };
+        let connection = &self.connection;
         connection::set_lock_timeout(connection, self.options.lock_timeout.saturating_sub(waited))?;
         execute(connection, "BEGIN IMMEDIATE")?;
         let mut count = 0;
@@ -90,26 +121,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Rolls back, or drops the connection. Logs and counts the error, and returns the one for callers.
-    fn failed(&mut self, error: &rusqlite::Error) -> StoreError {
-        if let Some(connection) = &self.connection {
-            let clean = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
-            if !clean || error::is_connection_failure(error) {
-                self.connection = None;
-            }
+    /// Rolls back, logs and counts the error. Returns the one for callers.
+    fn failed(&self, error: &rusqlite::Error) -> StoreError {
+        if !self.connection.is_autocommit() {
+            // If that fails, so does the next batch, which rolls back again.
+            let _ = self.connection.execute_batch("ROLLBACK");
         }
         error::report(&self.options, Access::Write, error)
-    }
-
-    /// Checkpoints and truncates the WAL, and closes the connection.
-    pub(super) fn finish(self) {
-        let Some(connection) = self.connection else { return };
-        let checkpoint = connection::set_lock_timeout(&connection, Duration::ZERO)
-            .and_then(|()| connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
-            .and_then(|()| connection.close().map_err(|(_, error)| error));
-        if let Err(error) = checkpoint {
-            warn!(self.options.log, "the WAL was not checkpointed; the next start does it"; "error" => %error);
-        }
     }
 }
 
@@ -122,7 +140,7 @@ fn execute_write(
 ) -> rusqlite::Result<bool> {
     match write {
         Write::Add(addition, caller) => {
-            caller.keep(Ok(idempotency::add(connection, addition, now())?));
+            caller.keep(Ok(animals::add(connection, addition, now())?));
             Ok(true)
         }
         Write::Change(change, caller) => {
@@ -144,10 +162,10 @@ fn make(
         Change::RevokeKey { id, at } => keys::revoke(connection, id, *at).map(Ok),
         Change::RotateKey { old, old_expires, new } => keys::rotate(connection, old, *old_expires, new),
         Change::RemoveExpired(expiry) => {
-            expiry.removed(idempotency::remove_expired(connection, clock.expired_before(now()))?);
+            expiry.removed(animals::remove_expired(connection, clock.expired_before(now()))?);
             Ok(Ok(true))
         }
-        Change::Check => migrations::rewrite_version(connection).map(|()| Ok(true)),
+        Change::Check => schema::rewrite_version(connection).map(|()| Ok(true)),
     }
 }
 
