@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use super::error_code::ErrorCode;
 use crate::keys::KeyId;
-use crate::telemetry::logging::RESPONSE_TAG;
+use crate::telemetry::format::RESPONSE_TAG;
 use crate::telemetry::metrics::method_label;
 
 /// The status of a request whose client went away before the response. It is never sent, and has no name in HTTP; the

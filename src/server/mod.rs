@@ -72,7 +72,7 @@ impl Server {
         let router = Router::new(operations::all(), document, access_log, service)?;
         let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
         let tls = tls.map(|certificate| certificate.report(&metrics));
-        let serving = Serving::new(router, limits, metrics.connections().clone(), tls, log);
+        let serving = Serving::new(router, limits, metrics.connections.clone(), tls, log);
         let serving = Arc::new(serving);
         let operators = Operators {
             store: store.clone(),
