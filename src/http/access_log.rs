@@ -16,7 +16,7 @@ use http::{Request, StatusCode};
 use slog::{KV, Logger, Record, Serializer, error, info};
 use uuid::Uuid;
 
-use super::error_code::ErrorCode;
+use super::error::ApiError;
 use crate::keys::KeyId;
 use crate::telemetry::format::RESPONSE_TAG;
 use crate::telemetry::metrics::method_label;
@@ -51,9 +51,7 @@ pub(super) struct LoggedResponse<'a> {
     pub(super) route: Option<&'a str>,
     pub(super) key: Option<KeyId>,
     pub(super) status: StatusCode,
-    pub(super) code: Option<ErrorCode>,
-    /// Why the service failed, if it did.
-    pub(super) cause: Option<String>,
+    pub(super) error: Option<ApiError>,
     pub(super) duration: Duration,
 }
 
@@ -67,8 +65,7 @@ impl LoggedResponse<'_> {
             route: None,
             key: None,
             status: StatusCode::from_u16(CLIENT_CLOSED_REQUEST).unwrap_or_default(),
-            code: None,
-            cause: None,
+            error: None,
             duration: Duration::ZERO,
         }
     }
@@ -103,11 +100,11 @@ impl KV for LoggedResponse<'_> {
         // In microseconds: a clock that is more precise would only add digits.
         let seconds = Duration::from_micros(u64::try_from(self.duration.as_micros()).unwrap_or(u64::MAX));
         serializer.emit_f64("http.server.request.duration".into(), seconds.as_secs_f64())?;
-        if let Some(code) = self.code {
-            serializer.emit_str("error.type".into(), code.as_str())?;
-        }
-        if let Some(cause) = &self.cause {
-            serializer.emit_str("animal_store.cause".into(), cause)?;
+        if let Some(error) = &self.error {
+            serializer.emit_str("error.type".into(), error.code.as_str())?;
+            if let Some(cause) = error.cause() {
+                serializer.emit_str("animal_store.cause".into(), cause)?;
+            }
         }
         serializer.emit_arguments("network.peer.address".into(), &format_args!("{}", self.peer))?;
         if let Some(address) = forwarded_for(self.request.headers()) {

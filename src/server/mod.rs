@@ -21,9 +21,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::document::Document;
-use crate::http::BASE_PATH;
-use crate::http::access_log::AccessLog;
-use crate::http::router::Router;
+use crate::http::{AccessLog, BASE_PATH, Router};
 use crate::operations;
 use crate::service::Service;
 use crate::storage::Store;

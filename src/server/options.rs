@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::limits::ConnectionLimits;
 use super::listener::bind;
 use super::tls::{TlsError, TlsFiles};
-use crate::http::router::RouterError;
+use crate::http::RouterError;
 use crate::rate_limit::RateLimit;
 use crate::telemetry::metrics::Metrics;
 
