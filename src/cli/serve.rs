@@ -137,7 +137,6 @@ async fn serve(
         request_timeout: config.request_timeout,
         rate_limit: config.rate_limit,
         shutdown_delay: config.shutdown_delay,
-        log_one_in: config.log.one_in,
         metrics,
     };
     let with_source = |error: StartError| -> Failure {

@@ -8,7 +8,6 @@
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::header::{HeaderMap, HeaderName};
@@ -32,15 +31,6 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const MAX_ADDRESS: usize = 64;
 /// The maximum length of a path in the log.
 const MAX_PATH: usize = 256;
-
-/// Which responses are logged.
-#[derive(Debug)]
-pub struct AccessLog {
-    log: Logger,
-    /// Logs one in this many responses that are not server errors; 0 logs none of them.
-    one_in: u64,
-    responses: AtomicU64,
-}
 
 /// A response, and the request that it belongs to.
 pub(super) struct LoggedResponse<'a> {
@@ -69,25 +59,14 @@ impl LoggedResponse<'_> {
             duration: Duration::ZERO,
         }
     }
-}
 
-impl AccessLog {
-    /// Logs server errors always, and one in `one_in` of the other responses; none of them for 0.
-    pub fn new(log: Logger, one_in: u64) -> Self {
-        Self { log, one_in, responses: AtomicU64::new(0) }
-    }
-
-    pub(super) fn record(&self, response: &LoggedResponse<'_>) {
+    pub(super) fn record(&self, log: &Logger) {
         // A client error is not a warning: the service works as intended.
-        if response.status.is_server_error() {
-            error!(self.log, #RESPONSE_TAG, "response"; response);
-        } else if self.samples() {
-            info!(self.log, #RESPONSE_TAG, "response"; response);
+        if self.status.is_server_error() {
+            error!(log, #RESPONSE_TAG, "response"; self);
+        } else {
+            info!(log, #RESPONSE_TAG, "response"; self);
         }
-    }
-
-    fn samples(&self) -> bool {
-        self.one_in > 0 && self.responses.fetch_add(1, Ordering::Relaxed).is_multiple_of(self.one_in)
     }
 }
 

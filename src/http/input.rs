@@ -67,8 +67,9 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T>
             (!value.contains('%')).then_some((name.into(), value.into()))
         });
         parse::parameters(values).map(Self).map_err(|_| {
-            let message = "a path parameter does not have the type that the document says";
-            ApiError::new(ErrorCode::NotFound, format!("this path does not exist: {message}"))
+            let message =
+                "this path does not exist: a path parameter does not have the type that the document says";
+            ApiError::new(ErrorCode::NotFound, message)
         })
     }
 }

@@ -14,7 +14,6 @@ mod parse;
 mod published;
 mod router;
 
-pub use access_log::AccessLog;
 pub use authentication::{AuthenticatedRequest, SCHEME, SCHEME_NAME, SCHEME_TYPE};
 pub use error::{ApiError, ErrorCode};
 pub use input::{Input, Json, MAX_BODY_BYTES, Path, Query, idempotency_key};

@@ -15,10 +15,11 @@ use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue, LINK};
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Body as _;
 use prometheus_client::metrics::histogram::Histogram;
+use slog::Logger;
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
-use super::access_log::{AccessLog, LoggedResponse};
+use super::access_log::LoggedResponse;
 use super::authentication::{AuthenticatedRequest, authenticate};
 use super::error::{ApiError, ErrorCode};
 use super::malformed::check_head;
@@ -34,7 +35,7 @@ pub struct Router {
     /// The operations by path template, which is below [`BASE_PATH`].
     paths: matchit::Router<Vec<Route>>,
     published: Published,
-    access_log: AccessLog,
+    log: Logger,
     service: Arc<Service>,
 }
 
@@ -77,7 +78,7 @@ impl Router {
     pub fn new(
         operations: Vec<Operation>,
         document: &Document,
-        access_log: AccessLog,
+        log: &Logger,
         service: Service,
     ) -> Result<Self, RouterError> {
         let mut by_path: BTreeMap<&str, Vec<Route>> = BTreeMap::new();
@@ -99,7 +100,7 @@ impl Router {
         for (path, routes) in by_path {
             paths.insert(path, routes)?;
         }
-        Ok(Self { paths, published: Published::new(document), access_log, service: Arc::new(service) })
+        Ok(Self { paths, published: Published::new(document), log: log.clone(), service: Arc::new(service) })
     }
 
     /// Returns the response to a request, and logs it.
@@ -207,7 +208,7 @@ impl Drop for Exchange<'_> {
                 metrics.response_durations(method, route, logged.status).observe(seconds);
             }
         }
-        router.access_log.record(logged);
+        logged.record(&router.log);
     }
 }
 

@@ -34,8 +34,6 @@ pub struct Log {
     pub level: Level,
     /// How a record is written.
     pub format: LogFormat,
-    /// One in this many responses that are not server errors is logged; 0 logs none of them.
-    pub one_in: u64,
 }
 
 /// The levels in the settings.
@@ -63,7 +61,7 @@ pub enum LogFormat {
 
 impl Default for Log {
     fn default() -> Self {
-        Self { level: Level::Info, format: LogFormat::Text, one_in: 1 }
+        Self { level: Level::Info, format: LogFormat::Text }
     }
 }
 
