@@ -11,8 +11,7 @@ use std::time::Duration;
 use animal_store::VERSION;
 use animal_store::config::{Config, Flags, ListenAddress, Loaded};
 use animal_store::document::DOCUMENT;
-use animal_store::server::tls::TlsFiles;
-use animal_store::server::{Listeners, Server, ServerOptions, StartError, descriptors};
+use animal_store::server::{Listeners, Server, ServerOptions, descriptors};
 use animal_store::storage::{self, StoreOptions};
 use animal_store::telemetry::logging;
 use animal_store::telemetry::metrics::Metrics;
@@ -25,7 +24,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::interval;
 
 use super::databases::store_options;
-use super::{Failure, report_large_files_as_errors};
+use super::{Failure, check_certificate, report_large_files_as_errors, with_source};
 
 /// How long the threads of the runtime may miss events.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -139,15 +138,10 @@ async fn serve(
         shutdown_delay: config.shutdown_delay,
         metrics,
     };
-    let with_source = |error: StartError| -> Failure {
-        match error.setting() {
-            Some(setting) => loaded.with_source(setting, error).into(),
-            None => error.into(),
-        }
-    };
+    let with_source = |error| with_source(loaded, error);
     // Before the store is opened, which may create or migrate a database.
     let listeners = Listeners::inherit(&options, public, operators).map_err(with_source)?;
-    options.tls.as_ref().map(TlsFiles::load).transpose().map_err(|error| with_source(error.into()))?;
+    check_certificate(loaded)?;
     let metrics = options.metrics.store.clone();
     let new_file = storage::missing_file(&config.database);
     let mut store_options = StoreOptions { metrics, ..store_options(config, log) };

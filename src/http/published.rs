@@ -29,8 +29,6 @@ const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 const FIRST: &str = "index.html";
 /// The name of the page for paths without a file.
 const MISSING: &str = "missing.html";
-/// The coding of content that is not compressed (RFC 9110, section 12.5.3).
-const IDENTITY: &str = "identity";
 /// The paths that redirect to the first page.
 const REDIRECTED: [&str; 2] = ["/", "/docs/"];
 
@@ -42,15 +40,14 @@ pub(super) struct Published {
 }
 
 struct File {
-    headers: HeaderMap,
-    /// The content in each coding, the smallest first; the last one is not compressed.
-    representations: Vec<Representation>,
+    plain: Representation,
+    gzip: Option<Representation>,
 }
 
+/// The response to a client that does not have the file.
 struct Representation {
-    coding: &'static str,
+    headers: HeaderMap,
     content: &'static [u8],
-    etag: HeaderValue,
 }
 
 impl Published {
@@ -93,26 +90,6 @@ fn is_browser(headers: &HeaderMap) -> bool {
     accepts("text/html") && !accepts("application/json")
 }
 
-/// Returns the headers of a file besides those of its representations.
-fn headers(file: &document::File) -> Vec<(HeaderName, &'static str)> {
-    let mut headers = vec![
-        (header::CONTENT_TYPE, media_type(file.path)),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::CACHE_CONTROL, if file.is_immutable { IMMUTABLE } else { REVALIDATED }),
-        (header::VARY, if file.path == MISSING { "accept, accept-encoding" } else { "accept-encoding" }),
-    ];
-    if file.path.starts_with("openapi") {
-        // Pages of other origins may read the documents (Fetch Standard, section 3.2).
-        headers.push((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"));
-        headers.push((header::ACCESS_CONTROL_EXPOSE_HEADERS, "etag"));
-    }
-    if file.path.ends_with(".html") {
-        headers.push((header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY));
-        headers.push((header::REFERRER_POLICY, "no-referrer"));
-    }
-    headers
-}
-
 /// Returns the media type of a file, by the extension of its name.
 fn media_type(name: &str) -> &'static str {
     match name.rsplit_once('.') {
@@ -139,42 +116,55 @@ fn redirect() -> Response<Body> {
 
 impl File {
     fn new(file: &document::File) -> Self {
-        let headers = headers(file).into_iter();
-        let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value))).collect();
-        let codings = [("gzip", file.gzip), (IDENTITY, Some(file.content))];
-        let representations = codings.into_iter().filter_map(|(coding, content)| {
-            let content = content?;
-            Some(Representation { coding, content, etag: etag(content)? })
-        });
-        Self { headers, representations: representations.collect() }
+        Self {
+            plain: Representation::new(file, file.content, None),
+            gzip: file.gzip.map(|content| Representation::new(file, content, Some("gzip"))),
+        }
     }
 
-    /// Returns the response with this status, or 304 if the client has the file, in the smallest coding that the client
-    /// accepts.
+    /// Returns the response with this status, or 304 if the client has the file.
     fn respond(&self, request: &Request<()>, status: StatusCode) -> Response<Body> {
-        let accepted = |it: &&Representation| {
-            it.coding == IDENTITY || accepts(request.headers(), &header::ACCEPT_ENCODING, it.coding)
-        };
-        let mut response = Response::new(Body::empty());
-        *response.headers_mut() = self.headers.clone();
-        let Some(Representation { coding, content, etag }) = self.representations.iter().find(accepted)
-        else {
-            return response;
-        };
-        let is_cached = status == StatusCode::OK && matches_etag(etag, request.headers());
-        *response.status_mut() = if is_cached { StatusCode::NOT_MODIFIED } else { status };
-        if status == StatusCode::OK {
-            response.headers_mut().insert(header::ETAG, etag.clone());
-        }
-        if is_cached {
+        let gzip = self.gzip.as_ref();
+        let gzip = gzip.filter(|_| accepts(request.headers(), &header::ACCEPT_ENCODING, "gzip"));
+        let Representation { headers, content } = gzip.unwrap_or(&self.plain);
+        let mut response = Response::new(Body::from(Bytes::from_static(content)));
+        *response.headers_mut() = headers.clone();
+        *response.status_mut() = status;
+        if headers.get(header::ETAG).is_some_and(|etag| matches_etag(etag, request.headers())) {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
             response.headers_mut().remove(header::CONTENT_TYPE);
-            return response;
+            response.headers_mut().remove(header::CONTENT_ENCODING);
+            *response.body_mut() = Body::empty();
         }
-        if *coding != IDENTITY {
-            response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
-        }
-        *response.body_mut() = Body::from(Bytes::from_static(content));
         response
+    }
+}
+
+impl Representation {
+    fn new(file: &document::File, content: &'static [u8], coding: Option<&'static str>) -> Self {
+        let cache = if file.is_immutable { IMMUTABLE } else { REVALIDATED };
+        let is_missing = file.path == MISSING;
+        let vary = if is_missing { "accept, accept-encoding" } else { "accept-encoding" };
+        let mut headers = HeaderMap::new();
+        let mut add = |name, value| headers.insert(name, HeaderValue::from_static(value));
+        add(header::CONTENT_TYPE, media_type(file.path));
+        add(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+        add(header::CACHE_CONTROL, cache);
+        add(header::VARY, vary);
+        if file.path.starts_with("openapi") {
+            // Pages of other origins may read the documents (Fetch Standard, section 3.2).
+            add(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+            add(header::ACCESS_CONTROL_EXPOSE_HEADERS, "etag");
+        }
+        if file.path.ends_with(".html") {
+            add(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY);
+            add(header::REFERRER_POLICY, "no-referrer");
+        }
+        if let Some(coding) = coding {
+            add(header::CONTENT_ENCODING, coding);
+        }
+        headers.extend(etag(content).filter(|_| !is_missing).map(|etag| (header::ETAG, etag)));
+        Self { headers, content }
     }
 }
 
