@@ -46,14 +46,22 @@ pub(super) fn text(line: &mut Vec<u8>, record: &Record<'_>, values: &OwnedKVList
             // A Rust string literal has no line break.
             Value::Text(text) => drop(write!(line, "{text:?}")),
             Value::Integer(number) => line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
-            // In milliseconds, because most responses take less than a second. `{:.3}` would take ten times as long.
-            Value::Seconds(seconds) => {
-                let micros = (seconds * 1e6).round() as u64;
-                drop(write!(line, "{}.{:03}ms", micros / 1000, micros % 1000));
-            }
+            Value::Seconds(seconds) => milliseconds(line, seconds),
         }
     });
     line.push(b'\n');
+}
+
+/// Appends a duration in milliseconds, because most responses take less than a second. `{:.3}` takes four times as many
+/// instructions, 1.6% of a get.
+fn milliseconds(line: &mut Vec<u8>, seconds: f64) {
+    let micros = (seconds * 1e6).round() as u64;
+    let (mut whole, mut rest) = (itoa::Buffer::new(), itoa::Buffer::new());
+    line.extend_from_slice(whole.format(micros / 1000).as_bytes());
+    line.push(b'.');
+    // The 1 before them keeps the zeros.
+    line.extend_from_slice(&rest.format(1000 + micros % 1000).as_bytes()[1..]);
+    line.extend_from_slice(b"ms");
 }
 
 /// Appends a record as a JSON object.
