@@ -20,8 +20,6 @@ pub struct File {
     pub content: &'static [u8],
     /// The content compressed by gzip, unless that is hardly smaller.
     pub gzip: Option<&'static [u8]>,
-    /// The content compressed by brotli, unless that is hardly smaller.
-    pub brotli: Option<&'static [u8]>,
     /// Whether another content would have another path.
     pub is_immutable: bool,
 }

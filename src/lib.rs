@@ -6,7 +6,7 @@
 //! `tests/layers` checks both.
 //!
 //! - `main`: the program.
-//! - `cli`: the command line, one file for each subcommand.
+//! - `cli`: the command line.
 //! - [`config`]: the settings of an operator.
 //! - [`server`]: start, shutdown, listeners, TLS, the operators' listener.
 //! - [`operations`]: one file for each `operationId`.

@@ -12,15 +12,15 @@ use jiff::{SignedDuration, Timestamp};
 use nix::unistd::{User, getuid};
 use slog::{Logger, info};
 
-use super::output::{Failure, print, print_warnings};
-use super::store::{check_exists, open};
+use super::databases::{check_exists, open};
+use super::{Failure, print_warnings};
 
 /// How long the audit line may wait for standard error.
 const MAX_FLUSH: Duration = Duration::from_secs(5);
 
 /// `animal-store key`
 #[derive(Subcommand)]
-pub(crate) enum Key {
+pub(super) enum Key {
     /// Create a key and print it; it cannot be printed again
     Create {
         /// The name of the key: 1 to 100 characters, such as shop
@@ -77,7 +77,8 @@ fn lifetime(text: &str) -> Result<SignedDuration, String> {
 }
 
 impl Key {
-    pub(crate) async fn run(self) -> Result<(), Failure> {
+    /// Runs the command. Returns what it prints.
+    pub(super) async fn run(self) -> Result<String, Failure> {
         let (Self::Create { flags, .. }
         | Self::List(flags)
         | Self::Rotate { flags, .. }
@@ -90,14 +91,13 @@ impl Key {
         let store = open(&loaded, migrate).await?;
         // Not earlier: a database that is rejected gets one line only.
         print_warnings(&loaded);
-        let (log, buffer) = logging::start(&loaded.config.log, &LogMetrics::default())?;
+        let (log, buffer) = logging::start(&loaded.config.log, LogMetrics::default())?;
         let result = self.apply(&store, &log).await;
         store.close().await;
         buffer.flush(MAX_FLUSH);
-        Ok(print(&result?)?)
+        result
     }
 
-    /// Returns what the command prints.
     async fn apply(self, store: &Store, log: &Logger) -> Result<String, Failure> {
         let now = Timestamp::from_second(Timestamp::now().as_second())?;
         Ok(match self {

@@ -1,33 +1,31 @@
-//! The command line: the arguments, and a file for each subcommand.
+//! The command line: the arguments, and the commands that need no database.
 
-mod backup;
-mod check_config;
-mod config;
-mod copy;
-mod generate;
+mod databases;
 mod key;
-mod output;
-mod restore;
 mod serve;
-mod store;
 
 use std::env;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use animal_store::VERSION;
-use animal_store::config::Flags;
 use animal_store::config::terminal::{escaped, may_be_secret};
+use animal_store::config::{Config, Flags, Loaded};
 use animal_store::document::DOCUMENT;
+use animal_store::server::StartError;
+use animal_store::server::tls::TlsFiles;
+use animal_store::storage;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
-use output::{Failure, print};
+use clap_complete::Shell;
 use rustix::process::Signal;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
+
+/// Why a subcommand failed: one line for standard error.
+type Failure = Box<dyn std::error::Error>;
 
 /// The settings, which the help of the program and of `serve` explains.
 const SETTINGS: &str = "\
@@ -57,27 +55,40 @@ enum Command {
     #[command(after_help = SETTINGS)]
     CheckConfig(Flags),
     /// Create, list, rotate and revoke API keys
-    #[command(arg_required_else_help = true)]
-    Key {
-        #[command(subcommand)]
-        command: key::Key,
-    },
+    #[command(subcommand, arg_required_else_help = true)]
+    Key(key::Key),
     /// Copy an SQLite database that no service uses into an empty PostgreSQL database, all or nothing
-    Copy(copy::Copy),
+    Copy(databases::Copy),
     /// Copy an SQLite database into a new file, also while a service uses it
-    Backup(backup::Backup),
+    Backup {
+        /// The file to create, such as animal-store-backup.db; it must not exist
+        file: PathBuf,
+        #[command(flatten)]
+        flags: Flags,
+    },
     /// Put a backup in the place of an SQLite database that no service uses
-    Restore(restore::Restore),
+    Restore {
+        /// The backup, which stays as it is
+        file: PathBuf,
+        #[command(flatten)]
+        flags: Flags,
+    },
     /// Print the completions for a shell
-    Completions(generate::Completions),
+    Completions {
+        /// The shell that reads the output
+        shell: Shell,
+    },
     /// Write the manual pages into a directory
-    Man(generate::Man),
+    Man {
+        /// The directory to write to, such as /usr/local/share/man/man1; it must exist
+        directory: PathBuf,
+    },
 }
 
 /// Runs the program with the arguments of the process.
 pub(crate) fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let result = match Cli::try_parse() {
+        Ok(cli) => cli.command.run(),
         Err(help) if help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             eprint!("{help}");
             return ExitCode::from(2);
@@ -86,15 +97,19 @@ pub(crate) fn run() -> ExitCode {
             let message = error.to_string();
             // clap repeats the usage; the first paragraph says what is wrong.
             let first = message.split("\n\n").next().unwrap_or_default();
-            let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
-            let line = without_secrets(line, env::args_os());
+            let line = without_secrets(words(first), env::args_os());
             eprintln!("{} (for help, run animal-store --help)", escaped(&line));
             return ExitCode::from(2);
         }
-        Err(error) if error.kind() == ErrorKind::DisplayVersion => return exit(print_version()),
-        Err(help) => return exit(print(&help.to_string()).map_err(Failure::from)),
+        Err(error) if error.kind() == ErrorKind::DisplayVersion => version(),
+        Err(help) => Ok(help.to_string()),
     };
-    exit(command(cli.command))
+    let printed = result.and_then(|text| Ok(io::stdout().write_all(text.as_bytes())?));
+    if let Err(error) = printed {
+        eprintln!("error: {}", escaped(&error.to_string()));
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }
 
 /// Replaces the arguments that may be a database URL in an error of clap, which repeats them.
@@ -103,8 +118,7 @@ fn without_secrets(mut line: String, arguments: impl Iterator<Item = OsString>) 
         let argument = argument.to_string_lossy();
         // clap repeats only the value of `--flag=value`, and only the flag of an unknown one.
         for part in [&*argument].into_iter().chain(argument.split_once('=').map(|(_, value)| value)) {
-            // White space in the line is normalised.
-            let part = part.split_whitespace().collect::<Vec<_>>().join(" ");
+            let part = words(part);
             if may_be_secret(&part) {
                 line = line.replace(&part, "[redacted]");
             }
@@ -113,55 +127,81 @@ fn without_secrets(mut line: String, arguments: impl Iterator<Item = OsString>) 
     line
 }
 
-fn exit(result: Result<(), Failure>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {}", escaped(&error.to_string()));
-            ExitCode::FAILURE
+/// Returns a text with each white space as one space.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn version() -> Result<String, Failure> {
+    Ok(format!("animal-store {VERSION}, API {}\n", DOCUMENT?.version))
+}
+
+impl Command {
+    /// Runs the command. Returns what it prints.
+    fn run(self) -> Result<String, Failure> {
+        match self {
+            Self::Serve(serve) => serve.run().map(|()| String::new()),
+            Self::Config(flags) => {
+                let loaded = Config::load(&flags)?;
+                print_warnings(&loaded);
+                Ok(loaded.to_toml())
+            }
+            Self::CheckConfig(flags) => check_config(&flags),
+            Self::Key(key) => block_on(key.run()),
+            Self::Copy(copy) => block_on(copy.run()),
+            Self::Backup { file, flags } => block_on(async { databases::backup(&file, &flags) }),
+            Self::Restore { file, flags } => block_on(async { databases::restore(&file, &flags) }),
+            Self::Completions { shell } => completions(shell),
+            Self::Man { directory } => man(&directory).map(|()| String::new()),
         }
     }
 }
 
-fn print_version() -> Result<(), Failure> {
-    Ok(print(&format!("animal-store {VERSION}, API {}\n", DOCUMENT?.version))?)
+fn check_config(flags: &Flags) -> Result<String, Failure> {
+    let loaded = Config::load(flags)?;
+    check_certificate(&loaded)?;
+    let checked = storage::check_url(&loaded.config.database);
+    checked.map_err(|error| loaded.with_source("database", error))?;
+    print_warnings(&loaded);
+    Ok("the configuration is valid\n".to_owned())
 }
 
-/// Makes a write beyond the limit on file sizes (RLIMIT_FSIZE) fail with EFBIG, as on a full disk. Without a handler of
-/// SIGXFSZ, it would kill the process. The handler stays when the stream of signals is dropped. Must be called within a
-/// runtime.
-fn report_large_files_as_errors() -> io::Result<()> {
-    signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop)
+fn check_certificate(loaded: &Loaded) -> Result<(), Failure> {
+    let certificate = loaded.config.tls.as_ref().map(TlsFiles::load).transpose();
+    certificate.map(drop).map_err(|error| with_source(loaded, error.into()))
 }
 
-/// Returns a flag that SIGINT and SIGTERM set, so that a command can remove its files. Must be called within a runtime.
-fn interrupted() -> io::Result<Arc<AtomicBool>> {
-    let interrupted = Arc::<AtomicBool>::default();
-    for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
-        let (mut signals, interrupted) = (signal(kind)?, interrupted.clone());
-        tokio::spawn(async move {
-            signals.recv().await;
-            interrupted.store(true, Relaxed);
-        });
-    }
-    Ok(interrupted)
-}
-
-fn command(command: Command) -> Result<(), Failure> {
-    match command {
-        Command::Serve(serve) => serve.run(),
-        Command::Config(flags) => config::run(&flags),
-        Command::CheckConfig(flags) => check_config::run(&flags),
-        Command::Key { command } => block_on(command.run()),
-        Command::Copy(copy) => block_on(copy.run()),
-        Command::Backup(backup) => block_on(async { backup.run() }),
-        Command::Restore(restore) => block_on(async { restore.run() }),
-        Command::Completions(completions) => completions.run(Cli::command()),
-        Command::Man(man) => man.run(Cli::command()),
+/// Adds the source of the setting that caused an error, if one did.
+fn with_source(loaded: &Loaded, error: StartError) -> Failure {
+    match error.setting() {
+        Some(setting) => loaded.with_source(setting, error).into(),
+        None => error.into(),
     }
 }
 
-fn block_on(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+fn completions(shell: Shell) -> Result<String, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "animal-store", &mut script);
+    // clap_complete 4.6.11 writes the name of the program in two ways, so bash finds no subcommand.
+    Ok(String::from_utf8(script)?.replace("animal__subcmd__store", "animal__store"))
+}
+
+/// Writes a page for the program and each of its subcommands.
+fn man(directory: &Path) -> Result<(), Failure> {
+    clap_mangen::generate_to(Cli::command(), directory).map_err(|error| {
+        let directory = directory.display();
+        format!("{directory}: {error}; give a directory that exists and can be written").into()
+    })
+}
+
+/// Prints the warnings about a configuration on standard error.
+fn print_warnings(loaded: &Loaded) {
+    for warning in loaded.warnings() {
+        eprintln!("warning: {}", escaped(&warning));
+    }
+}
+
+fn block_on(work: impl Future<Output = Result<String, Failure>>) -> Result<String, Failure> {
     let runtime = Runtime::new()?;
     let result = runtime.block_on(async {
         report_large_files_as_errors()?;
@@ -170,4 +210,11 @@ fn block_on(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failu
     // Nothing worth waiting for is left.
     runtime.shutdown_background();
     result
+}
+
+/// Makes a write beyond the limit on file sizes (RLIMIT_FSIZE) fail with EFBIG, as on a full disk. Without a handler of
+/// SIGXFSZ, it would kill the process. The handler stays when the stream of signals is dropped. Must be called within a
+/// runtime.
+fn report_large_files_as_errors() -> io::Result<()> {
+    signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map(drop)
 }

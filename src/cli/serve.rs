@@ -11,8 +11,7 @@ use std::time::Duration;
 use animal_store::VERSION;
 use animal_store::config::{Config, Flags, ListenAddress, Loaded};
 use animal_store::document::DOCUMENT;
-use animal_store::server::tls::TlsFiles;
-use animal_store::server::{Listeners, Server, ServerOptions, StartError, descriptors};
+use animal_store::server::{Listeners, Server, ServerOptions, descriptors};
 use animal_store::storage::{self, StoreOptions};
 use animal_store::telemetry::logging;
 use animal_store::telemetry::metrics::Metrics;
@@ -24,16 +23,15 @@ use tokio::runtime::{Builder, Handle};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::interval;
 
-use super::output::Failure;
-use super::report_large_files_as_errors;
-use super::store::store_options;
+use super::databases::store_options;
+use super::{Failure, check_certificate, report_large_files_as_errors, with_source};
 
 /// How long the threads of the runtime may miss events.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// `animal-store serve`
 #[derive(Args)]
-pub(crate) struct Serve {
+pub(super) struct Serve {
     /// The address to listen on: ADDRESS:PORT, localhost:PORT, or a PORT of 127.0.0.1; port 0 picks a free
     /// port [default: 127.0.0.1:8080]
     #[arg(long, value_name = "[ADDRESS:]PORT")]
@@ -46,33 +44,29 @@ pub(crate) struct Serve {
     flags: Flags,
 }
 
-/// The listening sockets that a service manager opened (systemd, sd_listen_fds(3)): the first is that of the
-/// public listener, the second that of the operators.
-struct Inherited {
-    public: Option<TcpListener>,
-    operators: Option<TcpListener>,
-}
-
-impl Inherited {
-    /// Takes the sockets. Must be called before the process has another thread, because it removes variables
-    /// from the environment.
-    ///
-    /// # Errors
-    /// When a descriptor is not a TCP listener.
-    fn take() -> Result<Self, Failure> {
-        let mut inherited = ListenFd::from_env();
-        let mut take = |index| {
-            let taken = if index < inherited.len() { inherited.take_tcp_listener(index) } else { Ok(None) };
-            taken.map_err(|error| format!("socket {index} from the service manager: {error}; expected ListenStream= with a TCP address"))
-        };
-        Ok(Self { public: take(0)?, operators: take(1)? })
-    }
+/// Returns the listening sockets that a service manager opened (systemd, sd_listen_fds(3)): that of the public listener and
+/// that of the operators. Must be called before the process has another thread, because it removes variables from the
+/// environment.
+///
+/// # Errors
+/// When a descriptor is not a TCP listener.
+fn inherited() -> Result<[Option<TcpListener>; 2], Failure> {
+    let mut inherited = ListenFd::from_env();
+    let mut take = |index| {
+        let taken = if index < inherited.len() { inherited.take_tcp_listener(index) } else { Ok(None) };
+        taken.map_err(|error| {
+            format!(
+                "socket {index} from the service manager: {error}; expected ListenStream= with a TCP address"
+            )
+        })
+    };
+    Ok([take(0)?, take(1)?])
 }
 
 impl Serve {
-    pub(crate) fn run(self) -> Result<(), Failure> {
+    pub(super) fn run(self) -> Result<(), Failure> {
         // Before the first thread is started.
-        let inherited = Inherited::take()?;
+        let inherited = inherited()?;
         descriptors::raise()?;
         // Huge pages make memory resident that buffers of idle connections never touch. It works without this, too.
         let _ = nix::sys::prctl::set_thp_disable(true);
@@ -81,8 +75,9 @@ impl Serve {
         own.block_on(async { report_large_files_as_errors() })?;
         let flags = Flags { bind: self.bind, ops_bind: self.ops_bind, ..self.flags };
         let loaded = Config::load(&flags)?;
-        let metrics = Arc::new(Metrics::default());
-        let (log, buffer) = logging::start(&loaded.config.log, metrics.log())?;
+        let mut metrics = Metrics::default();
+        metrics.add_build_info(VERSION, DOCUMENT?.version);
+        let (log, buffer) = logging::start(&loaded.config.log, metrics.log.clone())?;
         let blocking_reads = storage::blocking_reads(&loaded.config.database);
         // More threads cost a fifth of the additions where no read blocks one: "Throughput" in xtask/src/bench/README.md.
         let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get) + blocking_reads;
@@ -91,7 +86,7 @@ impl Serve {
             if blocking_reads > 0 {
                 tokio::spawn(keep_polling(runtime.handle().clone()));
             }
-            serve(&loaded, inherited, metrics, &log, runtime.handle()).await
+            serve(&loaded, inherited, Arc::new(metrics), &log, runtime.handle()).await
         });
         // A stuck client must not hold up the exit.
         runtime.shutdown_background();
@@ -113,7 +108,7 @@ async fn keep_polling(runtime: Handle) {
 
 async fn serve(
     loaded: &Loaded,
-    inherited: Inherited,
+    [public, operators]: [Option<TcpListener>; 2],
     metrics: Arc<Metrics>,
     log: &Logger,
     runtime: &Handle,
@@ -132,7 +127,6 @@ async fn serve(
     // Their default is to end the process. A handler stays when its stream is dropped.
     let _ignored = [signal(SignalKind::user_defined1())?, signal(SignalKind::user_defined2())?];
     let document = DOCUMENT?;
-    metrics.add_build_info(VERSION, document.version);
     let options = ServerOptions {
         bind: config.bind.0,
         ops_bind: config.ops_bind.map(|ListenAddress(address)| address),
@@ -142,20 +136,13 @@ async fn serve(
         request_timeout: config.request_timeout,
         rate_limit: config.rate_limit,
         shutdown_delay: config.shutdown_delay,
-        log_one_in: config.log.one_in,
         metrics,
     };
-    let with_source = |error: StartError| -> Failure {
-        match error.setting() {
-            Some(setting) => loaded.with_source(setting, error).into(),
-            None => error.into(),
-        }
-    };
+    let with_source = |error| with_source(loaded, error);
     // Before the store is opened, which may create or migrate a database.
-    let listeners =
-        Listeners::inherit(&options, inherited.public, inherited.operators).map_err(with_source)?;
-    options.tls.as_ref().map(TlsFiles::load).transpose().map_err(|error| with_source(error.into()))?;
-    let metrics = options.metrics.store().clone();
+    let listeners = Listeners::inherit(&options, public, operators).map_err(with_source)?;
+    check_certificate(loaded)?;
+    let metrics = options.metrics.store.clone();
     let new_file = storage::missing_file(&config.database);
     let mut store_options = StoreOptions { metrics, ..store_options(config, log) };
     store_options.postgres.url_file.clone_from(&config.database_file);

@@ -332,9 +332,9 @@ mod tests {
                 "found \"loud\", expected one of error, warning, info, debug, trace",
             ),
             (
-                "log = { one_in = 'x' }",
-                "`log.one_in` in FILE, line 1",
-                "found \"x\", expected a value such as 1",
+                "postgres = { readers = 'x' }",
+                "`postgres.readers` in FILE, line 1",
+                "found \"x\", expected a value such as 8",
             ),
             (
                 "log = 'json'",

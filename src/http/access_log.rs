@@ -8,7 +8,6 @@
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::header::{HeaderMap, HeaderName};
@@ -16,9 +15,9 @@ use http::{Request, StatusCode};
 use slog::{KV, Logger, Record, Serializer, error, info};
 use uuid::Uuid;
 
-use super::error_code::ErrorCode;
+use super::error::ApiError;
 use crate::keys::KeyId;
-use crate::telemetry::logging::RESPONSE_TAG;
+use crate::telemetry::format::RESPONSE_TAG;
 use crate::telemetry::metrics::method_label;
 
 /// The status of a request whose client went away before the response. It is never sent, and has no name in HTTP; the
@@ -33,15 +32,6 @@ const MAX_ADDRESS: usize = 64;
 /// The maximum length of a path in the log.
 const MAX_PATH: usize = 256;
 
-/// Which responses are logged.
-#[derive(Debug)]
-pub struct AccessLog {
-    log: Logger,
-    /// Logs one in this many responses that are not server errors; 0 logs none of them.
-    one_in: u64,
-    responses: AtomicU64,
-}
-
 /// A response, and the request that it belongs to.
 pub(super) struct LoggedResponse<'a> {
     pub(super) request: Arc<Request<()>>,
@@ -51,9 +41,7 @@ pub(super) struct LoggedResponse<'a> {
     pub(super) route: Option<&'a str>,
     pub(super) key: Option<KeyId>,
     pub(super) status: StatusCode,
-    pub(super) code: Option<ErrorCode>,
-    /// Why the service failed, if it did.
-    pub(super) cause: Option<String>,
+    pub(super) error: Option<ApiError>,
     pub(super) duration: Duration,
 }
 
@@ -67,30 +55,18 @@ impl LoggedResponse<'_> {
             route: None,
             key: None,
             status: StatusCode::from_u16(CLIENT_CLOSED_REQUEST).unwrap_or_default(),
-            code: None,
-            cause: None,
+            error: None,
             duration: Duration::ZERO,
         }
     }
-}
 
-impl AccessLog {
-    /// Logs server errors always, and one in `one_in` of the other responses; none of them for 0.
-    pub fn new(log: Logger, one_in: u64) -> Self {
-        Self { log, one_in, responses: AtomicU64::new(0) }
-    }
-
-    pub(super) fn record(&self, response: &LoggedResponse<'_>) {
+    pub(super) fn record(&self, log: &Logger) {
         // A client error is not a warning: the service works as intended.
-        if response.status.is_server_error() {
-            error!(self.log, #RESPONSE_TAG, "response"; response);
-        } else if self.samples() {
-            info!(self.log, #RESPONSE_TAG, "response"; response);
+        if self.status.is_server_error() {
+            error!(log, #RESPONSE_TAG, "response"; self);
+        } else {
+            info!(log, #RESPONSE_TAG, "response"; self);
         }
-    }
-
-    fn samples(&self) -> bool {
-        self.one_in > 0 && self.responses.fetch_add(1, Ordering::Relaxed).is_multiple_of(self.one_in)
     }
 }
 
@@ -103,11 +79,11 @@ impl KV for LoggedResponse<'_> {
         // In microseconds: a clock that is more precise would only add digits.
         let seconds = Duration::from_micros(u64::try_from(self.duration.as_micros()).unwrap_or(u64::MAX));
         serializer.emit_f64("http.server.request.duration".into(), seconds.as_secs_f64())?;
-        if let Some(code) = self.code {
-            serializer.emit_str("error.type".into(), code.as_str())?;
-        }
-        if let Some(cause) = &self.cause {
-            serializer.emit_str("animal_store.cause".into(), cause)?;
+        if let Some(error) = &self.error {
+            serializer.emit_str("error.type".into(), error.code.as_str())?;
+            if let Some(cause) = error.cause() {
+                serializer.emit_str("animal_store.cause".into(), cause)?;
+            }
         }
         serializer.emit_arguments("network.peer.address".into(), &format_args!("{}", self.peer))?;
         if let Some(address) = forwarded_for(self.request.headers()) {

@@ -1,11 +1,13 @@
-//! Authentication with a bearer token (RFC 6750).
+//! Authentication with a bearer token (RFC 6750), and the request that an operation gets after it.
 
-use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use http::{HeaderMap, HeaderValue};
+use std::sync::Arc;
+
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue, Request};
 use jiff::Timestamp;
+use tokio::time::Instant;
 
-use super::error::ApiError;
-use super::error_code::ErrorCode;
+use super::error::{ApiError, ErrorCode};
 use crate::keys::{self, KeyId};
 use crate::service::Service;
 
@@ -16,6 +18,19 @@ pub const SCHEME_TYPE: &str = "http";
 /// The HTTP authentication scheme, compared without case.
 pub const SCHEME: &str = "bearer";
 
+/// A request with a valid API key. Only the [`Router`](super::Router) makes one, after authentication.
+pub struct AuthenticatedRequest {
+    /// What operations share.
+    pub service: Arc<Service>,
+    /// The API key of the client.
+    pub client: KeyId,
+    pub(super) head: Arc<Request<()>>,
+    /// The path template of the operation.
+    pub(super) template: &'static str,
+    /// When the response is due.
+    pub(super) deadline: Instant,
+}
+
 /// Returns the identifier of the API key in the headers of a request. Each failure is counted.
 ///
 /// # Errors
@@ -24,13 +39,13 @@ pub(super) async fn authenticate(service: &Service, headers: &HeaderMap) -> Resu
     let missing = || {
         service.metrics.authentication_failed("missing");
         ApiError::new(ErrorCode::Unauthorized, "send an API key as \"Authorization: Bearer <key>\"")
-            .with(WWW_AUTHENTICATE, "Bearer realm=\"animal-store\"")
+            .with("WWW-Authenticate", "Bearer realm=\"animal-store\"")
     };
     // RFC 6750, section 3.1.
     let invalid = || {
         service.metrics.authentication_failed("invalid");
         ApiError::new(ErrorCode::Unauthorized, "this API key is unknown, expired or revoked")
-            .with(WWW_AUTHENTICATE, "Bearer realm=\"animal-store\", error=\"invalid_token\"")
+            .with("WWW-Authenticate", "Bearer realm=\"animal-store\", error=\"invalid_token\"")
     };
     let mut fields = headers.get_all(AUTHORIZATION).iter();
     let field = fields.next().ok_or_else(missing)?;

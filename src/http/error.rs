@@ -1,17 +1,101 @@
-//! The error of a request, which becomes its response and a part of its record in the log.
+//! The errors of the API: their codes, and the response to a request that failed.
+//!
+//! The statuses and the headers of errors in the document follow from this file: an operation and its inputs declare their
+//! codes, and `cargo xtask check` compares the result with the YAML.
 
 use std::borrow::Cow;
 
 use dropshot::Body;
-use http::header::{self, HeaderName, HeaderValue};
-use http::{Method, Response};
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
+use http::{Method, Response, StatusCode};
+use strum::IntoStaticStr;
 
-use super::error_code::ErrorCode;
 use crate::rate_limit::RateLimitExceeded;
 use crate::schemas::Error;
 use crate::storage::StoreError;
 
-/// Why a request failed.
+/// The error codes of every operation, whatever its inputs.
+pub(super) const COMMON_CODES: &[ErrorCode] =
+    &[ErrorCode::Unauthorized, ErrorCode::RateLimited, ErrorCode::Unavailable, ErrorCode::Internal];
+
+/// A value of `Error.code`. Clients must accept new ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+#[allow(missing_docs)] // The document explains each.
+pub enum ErrorCode {
+    InvalidParameter,
+    InvalidBody,
+    Unauthorized,
+    NotFound,
+    MethodNotAllowed,
+    RequestTimeout,
+    BodyTooLarge,
+    UnsupportedMediaType,
+    IdempotencyKeyReused,
+    RateLimited,
+    Internal,
+    Unavailable,
+}
+
+impl ErrorCode {
+    /// Returns the value in JSON.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+
+    /// Returns the HTTP status.
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::InvalidParameter | Self::InvalidBody => StatusCode::BAD_REQUEST,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+            Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// Returns the message of a server error, whose cause the client does not get.
+    const fn server_message(self) -> Option<&'static str> {
+        match self {
+            Self::Internal => {
+                Some("internal error; the log of the service has details under this x-request-id")
+            }
+            Self::Unavailable => Some("the service is temporarily unavailable; try again in a moment"),
+            _ => None,
+        }
+    }
+
+    /// Returns the names of the headers of a response with this code to a request with `method`, without those that the
+    /// router adds to every response.
+    pub fn headers(self, method: &Method) -> Vec<&'static str> {
+        match self {
+            Self::Unauthorized => vec!["WWW-Authenticate"],
+            Self::MethodNotAllowed => vec!["Allow"],
+            Self::UnsupportedMediaType => vec![accepted_types(method)],
+            Self::RateLimited => vec!["Retry-After", "RateLimit", "RateLimit-Policy"],
+            Self::Unavailable => vec!["Retry-After"],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Returns the header with the media types that a body may have: `Accept-Post` (Linked Data Platform 1.0, section 7.1),
+/// `Accept-Patch` (RFC 5789, section 3.1), or `Accept` (RFC 9110, section 12.5.1).
+pub(super) fn accepted_types(method: &Method) -> &'static str {
+    match *method {
+        Method::POST => "Accept-Post",
+        Method::PATCH => "Accept-Patch",
+        _ => "Accept",
+    }
+}
+
+/// Why a request failed: its response, and a part of its record in the log.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct ApiError {
@@ -28,9 +112,11 @@ impl ApiError {
         Self { code, text: text.into(), headers: Vec::new() }
     }
 
-    /// Adds a header. A value that is no header value is left out.
-    pub(super) fn with(mut self, name: HeaderName, value: &str) -> Self {
-        self.headers.extend(HeaderValue::from_str(value).map(|value| (name, value)));
+    /// Adds a header. One that is not valid is left out.
+    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+        if let (Ok(name), Ok(value)) = (name.parse(), value.parse()) {
+            self.headers.push((name, value));
+        }
         self
     }
 
@@ -41,7 +127,7 @@ impl ApiError {
     /// `allow` is the value of `Allow`.
     pub(super) fn method_not_allowed(allow: &str) -> Self {
         let message = format!("this path allows only {allow}");
-        Self::new(ErrorCode::MethodNotAllowed, message).with(header::ALLOW, allow)
+        Self::new(ErrorCode::MethodNotAllowed, message).with("Allow", allow)
     }
 
     pub(super) fn time_limit() -> Self {
@@ -58,16 +144,19 @@ impl ApiError {
         self.code.server_message().map(|_| &*self.text)
     }
 
-    /// Returns the response to a request with this method.
-    pub(super) fn into_response(self, method: &Method) -> Response<Body> {
+    /// Returns the response.
+    pub(super) fn response(&self) -> Response<Body> {
         let Self { code, text, headers } = self;
-        let message = code.server_message().map_or(text, Cow::Borrowed);
+        let message = code.server_message().map_or_else(|| text.clone(), Cow::Borrowed);
         let error = Error { code: code.as_str().into(), message, status: code.status().as_u16() };
         // Two strings and a number always become JSON.
         let mut response = Response::new(Body::from(serde_json::to_vec(&error).unwrap_or_default()));
         *response.status_mut() = code.status();
-        let json = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        response.headers_mut().extend([json].into_iter().chain(code.constant_header(method)).chain(headers));
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if *code == ErrorCode::Unavailable {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response.headers_mut().extend(headers.iter().cloned());
         response
     }
 }
@@ -88,9 +177,9 @@ impl From<RateLimitExceeded> for ApiError {
         let message = format!("this API key exceeded its rate limit; try again in {retry_after} seconds");
         let policy = format!("\"key\";q={};w={}", limit.requests, limit.period.as_secs());
         Self::new(ErrorCode::RateLimited, message)
-            .with(HeaderName::from_static("ratelimit-policy"), &policy)
-            .with(HeaderName::from_static("ratelimit"), &format!("\"key\";r=0;t={retry_after}"))
-            .with(header::RETRY_AFTER, &retry_after.to_string())
+            .with("RateLimit-Policy", &policy)
+            .with("RateLimit", &format!("\"key\";r=0;t={retry_after}"))
+            .with("Retry-After", &retry_after.to_string())
     }
 }
 
@@ -109,22 +198,10 @@ mod tests {
             (ApiError::time_limit(), 503, "the request reached its time limit"),
         ] {
             assert_eq!(error.cause(), Some(cause));
-            let response = error.into_response(&Method::GET);
+            let response = error.response();
             assert_eq!(response.status(), status);
-            assert_eq!(response.headers().contains_key(header::RETRY_AFTER), status == 503);
+            assert_eq!(response.headers().contains_key(RETRY_AFTER), status == 503);
         }
         assert_eq!(ApiError::unknown_path().cause(), None);
-    }
-
-    #[test]
-    fn a_wrong_media_type_gets_the_header_of_its_method() {
-        for (method, name) in
-            [(Method::POST, "accept-post"), (Method::PATCH, "accept-patch"), (Method::PUT, "accept")]
-        {
-            let error = ApiError::new(ErrorCode::UnsupportedMediaType, "send JSON");
-            let response = error.into_response(&method);
-            let accept = response.headers().iter().filter(|(known, _)| known.as_str().starts_with("accept"));
-            assert_eq!(accept.map(|(known, _)| known.as_str()).collect::<Vec<_>>(), [name]);
-        }
     }
 }

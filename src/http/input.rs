@@ -6,26 +6,30 @@
 use std::future::Future;
 
 use dropshot::ApiEndpointBodyContentType::Json as JsonContent;
-use dropshot::{Body, ExclusiveExtractor, ExtractorMetadata, SharedExtractor, TypedBody};
+use dropshot::{Body, ExclusiveExtractor, ExtractorMetadata, Header, SharedExtractor, TypedBody};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use schemars::JsonSchema;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Deserializer;
+use sfv::{Item, Parser};
 use tokio::time::timeout_at;
 
-use super::error::ApiError;
-use super::error_code::ErrorCode;
-use super::message::describe;
-use super::request::AuthenticatedRequest;
-use super::{BASE_PATH, MAX_BODY_BYTES, parameters};
+use super::authentication::AuthenticatedRequest;
+use super::error::{ApiError, ErrorCode, accepted_types};
+use super::parse;
+use crate::storage::IdempotencyKey;
+
+/// The maximum size of a request body in bytes.
+pub const MAX_BODY_BYTES: usize = 64 * 1024;
+const MAX_KEY_CHARACTERS: usize = 64;
 
 /// An argument of an operation, which is read from its request.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a request",
-    note = "`Path`, `Query` and `Json` of src/http/input.rs can, and `Option<IdempotencyKey>`"
+    note = "`Path`, `Query`, `Json` and `Option<IdempotencyKey>` can: src/http/input.rs"
 )]
 pub trait Input: Sized + Send {
     /// All codes with which [`Self::read`] fails.
@@ -56,13 +60,13 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Path<T>
     }
 
     async fn read(request: &AuthenticatedRequest, _: &mut Body) -> Result<Self, ApiError> {
-        let path = request.head.uri().path();
-        let segments = path.strip_prefix(BASE_PATH).unwrap_or(path).split('/');
-        let values = request.template.split('/').zip(segments).filter_map(|(name, value)| {
+        // From the right: the template does not have the base path.
+        let segments = request.head.uri().path().rsplit('/');
+        let values = request.template.rsplit('/').zip(segments).filter_map(|(name, value)| {
             let name = name.strip_prefix('{')?.strip_suffix('}')?;
             (!value.contains('%')).then_some((name.into(), value.into()))
         });
-        parameters::read(values).map(Self).map_err(|_| {
+        parse::parameters(values).map(Self).map_err(|_| {
             let message =
                 "this path does not exist: a path parameter does not have the type that the document says";
             ApiError::new(ErrorCode::NotFound, message)
@@ -82,11 +86,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Query<T
 
     async fn read(request: &AuthenticatedRequest, _: &mut Body) -> Result<Self, ApiError> {
         let query = request.head.uri().query().unwrap_or_default();
-        let values = parameters::read(form_urlencoded::parse(query.as_bytes()));
-        values.map(Self).map_err(|(name, message)| {
-            let message = describe(("query parameter", "this operation"), &name, &message);
-            ApiError::new(ErrorCode::InvalidParameter, message)
-        })
+        let values = parse::parameters(form_urlencoded::parse(query.as_bytes()));
+        values.map(Self).map_err(|message| ApiError::new(ErrorCode::InvalidParameter, message))
     }
 }
 
@@ -108,15 +109,14 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Input for Json<T>
     async fn read(request: &AuthenticatedRequest, body: &mut Body) -> Result<Self, ApiError> {
         if !is_json(request.head.headers()) {
             let message = "send the body as \"Content-Type: application/json\", without a Content-Encoding";
-            return Err(ApiError::new(ErrorCode::UnsupportedMediaType, message));
+            return Err(ApiError::new(ErrorCode::UnsupportedMediaType, message)
+                .with(accepted_types(request.head.method()), "application/json"));
         }
         let bytes = timeout_at(request.deadline, bytes_of(body)).await.map_err(|_| {
-            ApiError::new(
-                ErrorCode::RequestTimeout,
-                "the body did not arrive in time; send the request again",
-            )
+            let message = "the body did not arrive in time; send the request again";
+            ApiError::new(ErrorCode::RequestTimeout, message).with("Connection", "close")
         })??;
-        object(&bytes).map(Self).map_err(|message| ApiError::new(ErrorCode::InvalidBody, message))
+        parse::object(&bytes).map(Self).map_err(|message| ApiError::new(ErrorCode::InvalidBody, message))
     }
 }
 
@@ -156,71 +156,91 @@ fn is_json(headers: &HeaderMap) -> bool {
     json && parts.all(charset) && codings.all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// Reads a JSON object.
-///
-/// # Errors
-/// The message for the client: the field and what is allowed, never the value.
-fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    // serde accepts a list of the fields as well.
-    if bytes.trim_ascii_start().first() != Some(&b'{') {
-        return Err("the body must be a JSON object".to_owned());
+/// The header in the document.
+#[derive(Deserialize, JsonSchema)]
+struct IdempotencyHeader {
+    /// A string (RFC 9651, section 3.3.3) of 1 to [`MAX_KEY_CHARACTERS`] characters without parameters.
+    #[schemars(
+        with = "String",
+        length(min = 3, max = 130),
+        regex(pattern = r#"^"([ !#-\[\]-~]|\\["\\]){1,64}"$"#)
+    )]
+    #[serde(rename = "Idempotency-Key", default)]
+    _field: Option<String>,
+}
+
+/// The idempotency key of a request; `None` if it has none. One that is invalid or repeated is 400.
+impl Input for Option<IdempotencyKey> {
+    const CODES: &'static [ErrorCode] = &[ErrorCode::InvalidParameter];
+
+    fn describe() -> ExtractorMetadata {
+        <Header<IdempotencyHeader> as SharedExtractor>::metadata(JsonContent)
     }
-    serde_json::from_slice(bytes).map_err(|error| {
-        if !error.is_data() {
-            return format!("the body is not valid JSON: {error}");
+
+    async fn read(request: &AuthenticatedRequest, _: &mut Body) -> Result<Self, ApiError> {
+        let mut fields = request.head.headers().get_all("idempotency-key").iter();
+        let Some(field) = fields.next() else { return Ok(None) };
+        if fields.next().is_some() {
+            let message = "Idempotency-Key must be given only once";
+            return Err(ApiError::new(ErrorCode::InvalidParameter, message));
         }
-        // Only an invalid body is read with its path.
-        let read = serde_path_to_error::deserialize::<_, T>(&mut Deserializer::from_slice(bytes));
-        let path = read.err().map(|error| error.path().to_string()).unwrap_or_default();
-        let message = error.to_string();
-        let (message, _position) = message.rsplit_once(" at line ").unwrap_or((&message, ""));
-        describe(("field", "the body"), &path, message)
-    })
+        let value = field.to_str().ok().and_then(idempotency_key).ok_or_else(|| {
+            let expected = format!("1 to {MAX_KEY_CHARACTERS} printable ASCII characters in double quotes");
+            ApiError::new(ErrorCode::InvalidParameter, format!("Idempotency-Key must be {expected}"))
+        })?;
+        Ok(Some(IdempotencyKey { client: request.client.as_str().to_owned(), value }))
+    }
+}
+
+/// Returns the value of a string (RFC 9651, section 3.3.3) without parameters; `None` for anything else.
+pub fn idempotency_key(field: &str) -> Option<String> {
+    let item: Item = Parser::new(field).parse().ok()?;
+    let string = item.bare_item.as_string().filter(|_| item.params.is_empty())?.as_str();
+    (1..=MAX_KEY_CHARACTERS).contains(&string.len()).then(|| string.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
-    use serde::Deserialize;
+    use proptest::prelude::*;
+    use regress::Regex;
 
     use super::*;
 
-    #[derive(Debug, Default, Deserialize, PartialEq)]
-    #[serde(deny_unknown_fields, default)]
-    struct Toy {
-        count: i32,
-        parts: Vec<Toy>,
-        weight: f64,
-        big: u64,
-        soft: bool,
+    fn pattern() -> Regex {
+        let schema = serde_json::to_value(schemars::schema_for!(IdempotencyHeader)).unwrap();
+        Regex::new(schema["properties"]["Idempotency-Key"]["pattern"].as_str().unwrap()).unwrap()
     }
 
     #[test]
-    fn the_message_names_the_field_and_does_not_repeat_the_value() {
-        assert_eq!(object::<Toy>(br#" {"parts": [{}, {"count": 3}]} "#).unwrap().parts[1].count, 3);
-        for (json, expected) in [
-            (
-                r#"{"count": "ask_1, expected i64"}"#,
-                "count must be an integer from -2147483648 to 2147483647",
-            ),
-            (r#"{"count": 1.0}"#, "count must be an integer from -2147483648 to 2147483647"),
-            (r#"{"big": -1}"#, "big must be an integer from 0 to 18446744073709551615"),
-            (r#"{"weight": "1"}"#, "weight must be a number"),
-            (r#"{"soft": 1}"#, "soft must be true or false"),
-            (r#"{"parts": "ask_1"}"#, "parts must be a list"),
-            (r#"{"parts": [{}, {"soft": null}]}"#, "parts[1].soft must be true or false"),
-            (r#"{"parts": [{}, 1]}"#, "parts[1] must be an object"),
-            (
-                r#"{"ask_1`, expected ask_2": 1}"#,
-                "unknown field; the body takes count, parts, weight, big, soft",
-            ),
-            (r#"{"count": 1, "count": 1}"#, "count must be given only once"),
-            ("[0]", "the body must be a JSON object"),
-            ("{", "the body is not valid JSON: EOF while parsing an object at line 1 column 1"),
-            ("{} x", "the body is not valid JSON: trailing characters at line 1 column 4"),
+    fn a_key_is_a_string_of_1_to_64_characters() {
+        let (longest, too_long) = ("x".repeat(64), "x".repeat(65));
+        let backslashes = r"\\".repeat(64);
+        for (field, expected) in [
+            (r#""8e03978e-40d5-43dd-bc93-6894a57f9324""#, Some("8e03978e-40d5-43dd-bc93-6894a57f9324")),
+            (r#"" ""#, Some(" ")),
+            (r#""a \"b\" \\""#, Some(r#"a "b" \"#)),
+            (&format!("\"{longest}\""), Some(&*longest)),
+            (&format!("\"{backslashes}\""), Some(&*"\\".repeat(64))),
+            (&format!("\"{too_long}\""), None),
+            (&format!("\"\\\\{backslashes}\""), None),
+            (r#""""#, None),
+            (r#""a";p=1"#, None),
+            (r#""a", "b""#, None),
+            (r#""\a""#, None),
+            ("\"\t\"", None),
+            ("\"\u{e9}\"", None),
         ] {
-            assert_eq!(object::<Toy>(json.as_bytes()).unwrap_err(), expected, "{json}");
+            assert_eq!(idempotency_key(field).as_deref(), expected, "{field}");
+            assert_eq!(pattern().find(field).is_some(), expected.is_some(), "{field}");
         }
-        let deep = r#"{"parts": ["#.repeat(70) + "{}" + &"]}".repeat(70);
-        assert!(object::<Toy>(deep.as_bytes()).unwrap_err().contains("recursion limit exceeded"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_key_is_valid_exactly_if_it_matches_the_pattern(field in r#""?[ -~\\"é]{0,70}"?"#) {
+            // HTTP removes the spaces around a value.
+            let field = field.trim();
+            prop_assert_eq!(idempotency_key(field).is_some(), pattern().find(field).is_some());
+        }
     }
 }

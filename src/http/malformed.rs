@@ -2,18 +2,17 @@
 //!
 //! Two programs that read such a request differently can be attacked through the difference (RFC 9112, section 11.2).
 
-use http::header::{CONNECTION, HOST, HeaderMap, HeaderValue, TRANSFER_ENCODING};
+use http::header::{HOST, HeaderMap, HeaderValue, TRANSFER_ENCODING};
 use http::uri::{Authority, Scheme};
 use http::{Request, Uri, Version};
 
-use super::error::ApiError;
-use super::error_code::ErrorCode;
+use super::error::{ApiError, ErrorCode};
 
-/// Checks that a request may be processed.
+/// Checks that the head of a request is one that may be processed.
 ///
 /// # Errors
 /// What its client must change.
-pub fn malformed<B>(request: &Request<B>) -> Result<(), ApiError> {
+pub fn check_head<B>(request: &Request<B>) -> Result<(), ApiError> {
     if !is_valid_target(request.uri()) {
         let message = "the target must be a path, or an http or https URL without user information";
         return Err(ApiError::new(ErrorCode::InvalidParameter, message));
@@ -29,7 +28,7 @@ pub fn malformed<B>(request: &Request<B>) -> Result<(), ApiError> {
     if codings.next().is_some_and(|coding| !is_chunked(coding) || codings.next().is_some()) {
         let message = "the only Transfer-Encoding of a request is chunked";
         // The end of the request is uncertain.
-        return Err(ApiError::new(ErrorCode::InvalidBody, message).with(CONNECTION, "close"));
+        return Err(ApiError::new(ErrorCode::InvalidBody, message).with("Connection", "close"));
     }
     Ok(())
 }
@@ -54,7 +53,7 @@ fn is_valid_target(uri: &Uri) -> bool {
 }
 
 /// Returns the value of the only `Host`. `None` if there is another number of them, or it is invalid.
-pub(crate) fn host(headers: &HeaderMap) -> Option<Authority> {
+pub fn host(headers: &HeaderMap) -> Option<Authority> {
     let mut hosts = headers.get_all(HOST).iter();
     let host = hosts.next().filter(|_| hosts.next().is_none())?;
     Authority::try_from(host.as_bytes()).ok().filter(has_no_user)
@@ -86,7 +85,7 @@ mod tests {
             let request = hosts
                 .iter()
                 .fold(Request::get(target).version(version), |request, host| request.header(HOST, *host));
-            let found = malformed(&request.body(()).unwrap());
+            let found = check_head(&request.body(()).unwrap());
             assert_eq!(found.is_ok(), is_valid, "{version:?} {target} {hosts:?}");
         }
     }

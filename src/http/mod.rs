@@ -1,26 +1,23 @@
-//! One request's way in, and its response's way out.
+//! HTTP: routing, inputs, error responses, access log. What the files of operations use is named here.
 //!
-//! [`router`] receives every request, finds the operation, authenticates the client and applies the rate limit.
-//! [`operation`] reads the inputs ([`input`]) and runs the function. [`error`] turns an error into a response, and
-//! [`access_log`] records it. [`openapi`] describes all operations with dropshot.
+//! [`Router`] receives every request, finds the operation, authenticates the client and applies the rate limit. An
+//! [`Operation`] reads its [`Input`]s and runs the function. An [`ApiError`] becomes a response, and the access log records
+//! it. [`openapi`] describes all operations with dropshot.
 
-pub mod access_log;
-pub mod authentication;
-pub mod error;
-pub mod error_code;
-pub mod idempotency_key;
-pub mod input;
-pub mod malformed;
-mod message;
-mod negotiation;
-pub mod openapi;
-pub mod operation;
-pub mod parameters;
+mod access_log;
+mod authentication;
+mod error;
+mod input;
+mod malformed;
+mod operation;
+mod parse;
 mod published;
-pub mod request;
-pub mod router;
+mod router;
 
-/// The path of the API's base URL, with which the `servers` of the document end.
-pub const BASE_PATH: &str = "/v1";
-/// The maximum size of a request body in bytes.
-pub const MAX_BODY_BYTES: usize = 64 * 1024;
+pub use authentication::{AuthenticatedRequest, SCHEME, SCHEME_NAME, SCHEME_TYPE};
+pub use error::{ApiError, ErrorCode};
+pub use input::{Input, Json, MAX_BODY_BYTES, Path, Query, idempotency_key};
+pub use malformed::{check_head, host};
+pub use operation::{BASE_PATH, Codes, Operation, openapi};
+pub use parse::parameters;
+pub use router::{Router, RouterError, response_headers};

@@ -1,25 +1,30 @@
-//! An operation: its function, with what the router and the document must know about it.
+//! An operation: its function, with what the router must know about it; and the document that dropshot writes of all
+//! operations, from the types of their functions.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 
 use dropshot::{
-    ApiEndpoint, ApiEndpointVersions, Body, CONTENT_TYPE_JSON, ExtractorMetadata, HttpResponse, StubContext,
+    ApiDescription, ApiEndpoint, ApiEndpointVersions, Body, CONTENT_TYPE_JSON, EndpointTagPolicy,
+    ErrorStatusCode, ExtractorMetadata, HttpError, HttpResponse, HttpResponseError, StubContext, TagConfig,
+    TagDetails, semver,
 };
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::{Method, Response};
+use serde_json::Value;
 use tokio::time::timeout_at;
 
-use super::error::ApiError;
-use super::error_code::{COMMON_CODES, ErrorCode};
+use super::authentication::AuthenticatedRequest;
+use super::error::{ApiError, COMMON_CODES, ErrorCode};
 use super::input::Input;
-use super::request::AuthenticatedRequest;
 use crate::schemas::Error;
 
-/// Reads the inputs of an operation from a request and its body, and runs the function.
-pub(super) type Handler = Box<
-    dyn Fn(AuthenticatedRequest, Body) -> BoxFuture<'static, Result<Response<Body>, ApiError>> + Send + Sync,
->;
+/// The path of the API's base URL, with which the `servers` of the document end.
+pub const BASE_PATH: &str = "/v1";
+
+/// The response to a request. It is in a box, because its size depends on the operation.
+type Responding = BoxFuture<'static, Result<Response<Body>, ApiError>>;
 
 /// A function of an operation: it takes an [`AuthenticatedRequest`] and up to four [`Input`]s.
 #[diagnostic::on_unimplemented(
@@ -34,13 +39,8 @@ pub trait Function<Inputs>: Copy + Send + Sync + 'static {
     /// Returns the descriptions of its inputs, and the error codes of these.
     fn inputs() -> (Vec<ExtractorMetadata>, Vec<ErrorCode>);
 
-    /// Reads the inputs in their order, and runs the function. The future is in a box, because its size depends on the
-    /// operation.
-    fn call(
-        self,
-        request: AuthenticatedRequest,
-        body: Body,
-    ) -> BoxFuture<'static, Result<Response<Body>, ApiError>>;
+    /// Reads the inputs in their order, and runs the function.
+    fn call(self, request: AuthenticatedRequest, body: Body) -> Responding;
 }
 
 macro_rules! functions_of {
@@ -60,11 +60,7 @@ macro_rules! functions_of {
             }
 
             #[allow(non_snake_case, unused_mut, unused_variables)]
-            fn call(
-                self,
-                request: AuthenticatedRequest,
-                mut body: Body,
-            ) -> BoxFuture<'static, Result<Response<Body>, ApiError>> {
+            fn call(self, request: AuthenticatedRequest, mut body: Body) -> Responding {
                 async move {
                     let deadline = request.deadline;
                     $(let $input = $input::read(&request, &mut body).await?;)*
@@ -90,11 +86,11 @@ functions_of!(A B C D);
 pub struct Operation {
     /// dropshot's description, without a function.
     pub(super) description: ApiEndpoint<StubContext>,
-    /// The path template below [`super::BASE_PATH`].
+    /// The path template below [`BASE_PATH`].
     pub(super) path: &'static str,
     /// All error codes that it may return. The document has their statuses.
     pub(super) codes: Vec<ErrorCode>,
-    pub(super) handler: Handler,
+    pub(super) handler: Box<dyn Fn(AuthenticatedRequest, Body) -> Responding + Send + Sync>,
 }
 
 impl Operation {
@@ -145,5 +141,52 @@ impl Operation {
     /// Returns the method.
     pub fn method(&self) -> &Method {
         &self.description.method
+    }
+}
+
+/// The error codes of an operation, which are not in dropshot's document.
+#[derive(Clone, Debug)]
+pub struct Codes {
+    /// The method of the operation, on which the headers of errors depend.
+    pub method: Method,
+    /// The codes, each once.
+    pub codes: Vec<ErrorCode>,
+}
+
+/// Returns dropshot's document of operations, and their error codes by `operationId`.
+///
+/// # Errors
+/// One line, if dropshot rejects an operation.
+pub fn openapi(operations: Vec<Operation>) -> Result<(Value, BTreeMap<String, Codes>), String> {
+    let tags = operations.iter().flat_map(|operation| operation.description.tags.iter().cloned());
+    let mut api = ApiDescription::new().tag_config(TagConfig {
+        allow_other_tags: false,
+        policy: EndpointTagPolicy::AtLeastOne,
+        tags: tags.map(|tag| (tag, TagDetails::default())).collect(),
+    });
+    let mut all = BTreeMap::new();
+    for Operation { description, mut codes, .. } in operations {
+        codes.sort_unstable();
+        codes.dedup();
+        let method = description.method.clone();
+        all.insert(description.operation_id.clone(), Codes { method, codes });
+        api.register(description).map_err(|error| error.to_string())?;
+    }
+    // Only the written document has a version.
+    let document = api.openapi("Animal Store", semver::Version::new(0, 0, 0)).json();
+    Ok((document.map_err(|error| error.to_string())?, all))
+}
+
+// dropshot describes the body of errors by a type that implements its own trait.
+impl HttpResponseError for Error {
+    fn status_code(&self) -> ErrorStatusCode {
+        ErrorStatusCode::from_u16(self.status).unwrap_or(ErrorStatusCode::INTERNAL_SERVER_ERROR)
+    }
+}
+
+impl From<HttpError> for Error {
+    fn from(error: HttpError) -> Self {
+        let (code, status) = (ErrorCode::Internal.as_str(), error.status_code.as_u16());
+        Self { code: code.into(), message: error.external_message.into(), status }
     }
 }

@@ -13,7 +13,6 @@ use http::{Method, Request, Response, StatusCode};
 use hyper::body::Bytes;
 
 use super::error::ApiError;
-use super::negotiation::accepts;
 use crate::document::{self, Document};
 
 /// Allows scripts, styles and requests of this host only, nothing inline and no frames (Content Security
@@ -30,8 +29,6 @@ const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 const FIRST: &str = "index.html";
 /// The name of the page for paths without a file.
 const MISSING: &str = "missing.html";
-/// The coding of content that is not compressed (RFC 9110, section 12.5.3).
-const IDENTITY: &str = "identity";
 /// The paths that redirect to the first page.
 const REDIRECTED: [&str; 2] = ["/", "/docs/"];
 
@@ -43,15 +40,14 @@ pub(super) struct Published {
 }
 
 struct File {
-    headers: HeaderMap,
-    /// The content in each coding, the smallest first; the last one is not compressed.
-    representations: Vec<Representation>,
+    plain: Representation,
+    gzip: Option<Representation>,
 }
 
+/// The response to a client that does not have the file.
 struct Representation {
-    coding: &'static str,
+    headers: HeaderMap,
     content: &'static [u8],
-    etag: HeaderValue,
 }
 
 impl Published {
@@ -94,26 +90,6 @@ fn is_browser(headers: &HeaderMap) -> bool {
     accepts("text/html") && !accepts("application/json")
 }
 
-/// Returns the headers of a file besides those of its representations.
-fn headers(file: &document::File) -> Vec<(HeaderName, &'static str)> {
-    let mut headers = vec![
-        (header::CONTENT_TYPE, media_type(file.path)),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::CACHE_CONTROL, if file.is_immutable { IMMUTABLE } else { REVALIDATED }),
-        (header::VARY, if file.path == MISSING { "accept, accept-encoding" } else { "accept-encoding" }),
-    ];
-    if file.path.starts_with("openapi") {
-        // Pages of other origins may read the documents (Fetch Standard, section 3.2).
-        headers.push((header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"));
-        headers.push((header::ACCESS_CONTROL_EXPOSE_HEADERS, "etag"));
-    }
-    if file.path.ends_with(".html") {
-        headers.push((header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY));
-        headers.push((header::REFERRER_POLICY, "no-referrer"));
-    }
-    headers
-}
-
 /// Returns the media type of a file, by the extension of its name.
 fn media_type(name: &str) -> &'static str {
     match name.rsplit_once('.') {
@@ -140,42 +116,55 @@ fn redirect() -> Response<Body> {
 
 impl File {
     fn new(file: &document::File) -> Self {
-        let headers = headers(file).into_iter();
-        let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value))).collect();
-        let codings = [("br", file.brotli), ("gzip", file.gzip), (IDENTITY, Some(file.content))];
-        let representations = codings.into_iter().filter_map(|(coding, content)| {
-            let content = content?;
-            Some(Representation { coding, content, etag: etag(content)? })
-        });
-        Self { headers, representations: representations.collect() }
+        Self {
+            plain: Representation::new(file, file.content, None),
+            gzip: file.gzip.map(|content| Representation::new(file, content, Some("gzip"))),
+        }
     }
 
-    /// Returns the response with this status, or 304 if the client has the file, in the smallest coding that the client
-    /// accepts.
+    /// Returns the response with this status, or 304 if the client has the file.
     fn respond(&self, request: &Request<()>, status: StatusCode) -> Response<Body> {
-        let accepted = |it: &&Representation| {
-            it.coding == IDENTITY || accepts(request.headers(), &header::ACCEPT_ENCODING, it.coding)
-        };
-        let mut response = Response::new(Body::empty());
-        *response.headers_mut() = self.headers.clone();
-        let Some(Representation { coding, content, etag }) = self.representations.iter().find(accepted)
-        else {
-            return response;
-        };
-        let is_cached = status == StatusCode::OK && matches_etag(etag, request.headers());
-        *response.status_mut() = if is_cached { StatusCode::NOT_MODIFIED } else { status };
-        if status == StatusCode::OK {
-            response.headers_mut().insert(header::ETAG, etag.clone());
-        }
-        if is_cached {
+        let gzip = self.gzip.as_ref();
+        let gzip = gzip.filter(|_| accepts(request.headers(), &header::ACCEPT_ENCODING, "gzip"));
+        let Representation { headers, content } = gzip.unwrap_or(&self.plain);
+        let mut response = Response::new(Body::from(Bytes::from_static(content)));
+        *response.headers_mut() = headers.clone();
+        *response.status_mut() = status;
+        if headers.get(header::ETAG).is_some_and(|etag| matches_etag(etag, request.headers())) {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
             response.headers_mut().remove(header::CONTENT_TYPE);
-            return response;
+            response.headers_mut().remove(header::CONTENT_ENCODING);
+            *response.body_mut() = Body::empty();
         }
-        if *coding != IDENTITY {
-            response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
-        }
-        *response.body_mut() = Body::from(Bytes::from_static(content));
         response
+    }
+}
+
+impl Representation {
+    fn new(file: &document::File, content: &'static [u8], coding: Option<&'static str>) -> Self {
+        let cache = if file.is_immutable { IMMUTABLE } else { REVALIDATED };
+        let is_missing = file.path == MISSING;
+        let vary = if is_missing { "accept, accept-encoding" } else { "accept-encoding" };
+        let mut headers = HeaderMap::new();
+        let mut add = |name, value| headers.insert(name, HeaderValue::from_static(value));
+        add(header::CONTENT_TYPE, media_type(file.path));
+        add(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+        add(header::CACHE_CONTROL, cache);
+        add(header::VARY, vary);
+        if file.path.starts_with("openapi") {
+            // Pages of other origins may read the documents (Fetch Standard, section 3.2).
+            add(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+            add(header::ACCESS_CONTROL_EXPOSE_HEADERS, "etag");
+        }
+        if file.path.ends_with(".html") {
+            add(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY);
+            add(header::REFERRER_POLICY, "no-referrer");
+        }
+        if let Some(coding) = coding {
+            add(header::CONTENT_ENCODING, coding);
+        }
+        headers.extend(etag(content).filter(|_| !is_missing).map(|etag| (header::ETAG, etag)));
+        Self { headers, content }
     }
 }
 
@@ -191,4 +180,43 @@ fn matches_etag(etag: &HeaderValue, request: &HeaderMap) -> bool {
     let values = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     let mut tags = values.flat_map(|value| value.split(',')).map(str::trim);
     tags.any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
+}
+
+/// Whether `header`, such as `Accept-Encoding`, lists a value, and not with the weight 0 (RFC 9110, section 12.5). A wildcard
+/// lists nothing.
+fn accepts(headers: &HeaderMap, header: &HeaderName, value: &str) -> bool {
+    let lines = headers.get_all(header).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|listed| {
+        let mut parts = listed.split(';').map(str::trim);
+        let weight = |part: &str| part.to_ascii_lowercase().strip_prefix("q=")?.parse::<f32>().ok();
+        parts.next().is_some_and(|name| name.eq_ignore_ascii_case(value))
+            && parts.find_map(weight) != Some(0.0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_accepted_if_it_is_listed_with_a_weight_above_0() {
+        for (lines, expected) in [
+            (&[][..], false),
+            (&[""], false),
+            (&["br, deflate, gzip, zstd"], true),
+            (&["br;q=0.5 , GZIP; q=0.25"], true),
+            (&["br", "gzip"], true),
+            (&["*"], false),
+            (&["*;q=0, gzip"], true),
+            (&["br, gzip;Q=0.0"], false),
+            (&["gzip;q=nonsense"], true),
+            (&["gzip;q=7"], true),
+        ] {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(header::ACCEPT_ENCODING, line.parse().unwrap());
+            }
+            assert_eq!(accepts(&headers, &header::ACCEPT_ENCODING, "gzip"), expected, "{lines:?}");
+        }
+    }
 }

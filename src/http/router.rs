@@ -15,18 +15,16 @@ use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue, LINK};
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Body as _;
 use prometheus_client::metrics::histogram::Histogram;
+use slog::Logger;
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
-use super::BASE_PATH;
-use super::access_log::{AccessLog, LoggedResponse};
-use super::authentication::authenticate;
-use super::error::ApiError;
-use super::error_code::ErrorCode;
-use super::malformed::malformed;
-use super::operation::Operation;
+use super::access_log::LoggedResponse;
+use super::authentication::{AuthenticatedRequest, authenticate};
+use super::error::{ApiError, ErrorCode};
+use super::malformed::check_head;
+use super::operation::{BASE_PATH, Operation};
 use super::published::Published;
-use super::request::AuthenticatedRequest;
 use crate::document::{Deprecation, Document};
 use crate::service::Service;
 
@@ -37,7 +35,7 @@ pub struct Router {
     /// The operations by path template, which is below [`BASE_PATH`].
     paths: matchit::Router<Vec<Route>>,
     published: Published,
-    access_log: AccessLog,
+    log: Logger,
     service: Arc<Service>,
 }
 
@@ -68,7 +66,7 @@ pub enum RouterError {
 }
 
 /// Returns the names of the headers that the router adds to every response of an operation.
-pub fn headers(deprecated: bool) -> &'static [&'static str] {
+pub fn response_headers(deprecated: bool) -> &'static [&'static str] {
     if deprecated { &["x-request-id", "Deprecation", "Sunset", "Link"] } else { &["x-request-id"] }
 }
 
@@ -80,7 +78,7 @@ impl Router {
     pub fn new(
         operations: Vec<Operation>,
         document: &Document,
-        access_log: AccessLog,
+        log: &Logger,
         service: Service,
     ) -> Result<Self, RouterError> {
         let mut by_path: BTreeMap<&str, Vec<Route>> = BTreeMap::new();
@@ -102,7 +100,7 @@ impl Router {
         for (path, routes) in by_path {
             paths.insert(path, routes)?;
         }
-        Ok(Self { paths, published: Published::new(document), access_log, service: Arc::new(service) })
+        Ok(Self { paths, published: Published::new(document), log: log.clone(), service: Arc::new(service) })
     }
 
     /// Returns the response to a request, and logs it.
@@ -115,11 +113,7 @@ impl Router {
         let result = AssertUnwindSafe(self.dispatch(&head, body, &mut exchange)).catch_unwind().await;
         let result =
             result.unwrap_or_else(|_| Err(ApiError::new(ErrorCode::Internal, "the operation panicked")));
-        let mut response = result.unwrap_or_else(|error| {
-            exchange.logged.code = Some(error.code);
-            exchange.logged.cause = error.cause().map(str::to_owned);
-            error.into_response(head.method())
-        });
+        let mut response = result.unwrap_or_else(|error| exchange.logged.error.insert(error).response());
         let Exchange { route, ref mut logged, .. } = exchange;
         logged.status = response.status();
         if let Some((operation_id, headers)) = route.and_then(|route| route.deprecation.as_ref()) {
@@ -145,7 +139,7 @@ impl Router {
         body: Body,
         exchange: &mut Exchange<'a>,
     ) -> Result<Response<Body>, ApiError> {
-        malformed(head)?;
+        check_head(head)?;
         let path = head.uri().path().strip_prefix(BASE_PATH).filter(|path| path.starts_with('/'));
         let Some(path) = path else { return self.published.respond(head) };
         let Route { operation, path, .. } = exchange.route.insert(self.route(path, head.method())?);
@@ -214,7 +208,7 @@ impl Drop for Exchange<'_> {
                 metrics.response_durations(method, route, logged.status).observe(seconds);
             }
         }
-        router.access_log.record(logged);
+        logged.record(&router.log);
     }
 }
 

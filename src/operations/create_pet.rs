@@ -8,12 +8,7 @@ use schemars::schema::{InstanceType, Schema, SchemaObject};
 use serde::Serialize;
 
 use super::ANIMALS;
-use crate::http::BASE_PATH;
-use crate::http::error::ApiError;
-use crate::http::error_code::ErrorCode;
-use crate::http::input::Json;
-use crate::http::operation::Operation;
-use crate::http::request::AuthenticatedRequest;
+use crate::http::{ApiError, AuthenticatedRequest, BASE_PATH, ErrorCode, Json, Operation};
 use crate::schemas::{NewPet, Pet};
 use crate::storage::{AddedOnce, IdempotencyKey};
 

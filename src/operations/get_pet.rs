@@ -6,11 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::ANIMALS;
-use crate::http::error::ApiError;
-use crate::http::error_code::ErrorCode;
-use crate::http::input::Path;
-use crate::http::operation::Operation;
-use crate::http::request::AuthenticatedRequest;
+use crate::http::{ApiError, AuthenticatedRequest, ErrorCode, Operation, Path};
 use crate::schemas::Pet;
 
 pub(super) fn operation() -> Operation {

@@ -9,12 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::ANIMALS;
-use crate::http::BASE_PATH;
-use crate::http::error::ApiError;
-use crate::http::error_code::ErrorCode;
-use crate::http::input::Query;
-use crate::http::operation::Operation;
-use crate::http::request::AuthenticatedRequest;
+use crate::http::{ApiError, AuthenticatedRequest, BASE_PATH, ErrorCode, Operation, Query};
 use crate::schemas::{PetStatus, Pets};
 use crate::storage::PetsQuery;
 

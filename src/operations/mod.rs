@@ -4,7 +4,7 @@ mod create_pet;
 mod get_pet;
 mod list_pets;
 
-use crate::http::operation::Operation;
+use crate::http::Operation;
 
 /// The tag of each operation.
 const ANIMALS: &str = "animals";

@@ -2,10 +2,24 @@
 //!
 //! Each limit is one constant: the validation and the JSON schema use the same one.
 
-mod error;
-mod name;
 mod pet;
 
-pub use error::Error;
-pub use name::PetName;
-pub use pet::{NewPet, Pet, PetStatus, Pets};
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use pet::{NewPet, Pet, PetName, PetStatus, Pets};
+
+/// The body of every error response.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, JsonSchema)]
+#[error("{status} {code}: {message}")]
+pub struct Error {
+    /// The error code, for programs.
+    pub code: Cow<'static, str>,
+    /// What to change, for people.
+    pub message: Cow<'static, str>,
+    /// The HTTP status code.
+    #[schemars(range(min = 400, max = 599))]
+    pub status: u16,
+}

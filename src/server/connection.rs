@@ -28,7 +28,7 @@ use super::activity::{Activity, Verdict, Watch};
 use super::limits::ConnectionLimits;
 use super::request_body::RequestBody;
 use super::response_body::unsent;
-use crate::http::router::Router;
+use crate::http::Router;
 use crate::telemetry::connections::{ConnectionMetrics, Timeout};
 
 /// The maximum size of a request's head over HTTP/1.1, and of the buffer for each direction.

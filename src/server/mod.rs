@@ -21,9 +21,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::document::Document;
-use crate::http::BASE_PATH;
-use crate::http::access_log::AccessLog;
-use crate::http::router::Router;
+use crate::http::{BASE_PATH, Router};
 use crate::operations;
 use crate::service::Service;
 use crate::storage::Store;
@@ -66,13 +64,12 @@ impl Server {
         let max = options.connections.max.unwrap_or(ConnectionLimits::DEFAULT_MAX);
         let max = max.min(descriptors::for_connections(store.descriptors())?);
         let limits = ConnectionLimits { max: Some(max), ..options.connections };
-        let access_log = AccessLog::new(log.clone(), options.log_one_in);
         let service =
             Service::new(store.clone(), options.rate_limit, options.request_timeout, metrics.clone());
-        let router = Router::new(operations::all(), document, access_log, service)?;
+        let router = Router::new(operations::all(), document, log, service)?;
         let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
         let tls = tls.map(|certificate| certificate.report(&metrics));
-        let serving = Serving::new(router, limits, metrics.connections().clone(), tls, log);
+        let serving = Serving::new(router, limits, metrics.connections.clone(), tls, log);
         let serving = Arc::new(serving);
         let operators = Operators {
             store: store.clone(),

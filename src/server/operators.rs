@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::connection::Respond;
 use super::limits::ConnectionLimits;
 use crate::VERSION;
-use crate::http::malformed::{host, malformed};
+use crate::http::{check_head, host};
 use crate::storage::Store;
 use crate::telemetry::metrics::Metrics;
 
@@ -59,7 +59,7 @@ pub(super) struct Operators {
 impl Respond for Operators {
     async fn respond(&self, request: Request<Body>, _: IpAddr) -> Response<Body> {
         let request = &request.map(drop);
-        if let Err(error) = malformed(request) {
+        if let Err(error) = check_head(request) {
             return text(StatusCode::BAD_REQUEST, format!("{error}\n"));
         }
         if !self.is_own_host(request) {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::limits::ConnectionLimits;
 use super::listener::bind;
 use super::tls::{TlsError, TlsFiles};
-use crate::http::router::RouterError;
+use crate::http::RouterError;
 use crate::rate_limit::RateLimit;
 use crate::telemetry::metrics::Metrics;
 
@@ -31,14 +31,12 @@ pub struct ServerOptions {
     pub rate_limit: Option<RateLimit>,
     /// How long the server accepts connections after it began to shut down.
     pub shutdown_delay: Duration,
-    /// Logs one in this many responses that are not server errors; 0 logs none of them.
-    pub log_one_in: u64,
     /// The metrics, which the store already uses.
     pub metrics: Arc<Metrics>,
 }
 
 impl Default for ServerOptions {
-    /// A free port of 127.0.0.1, ten seconds for a request, no rate limit, every response logged.
+    /// A free port of 127.0.0.1, ten seconds for a request, no rate limit.
     fn default() -> Self {
         Self {
             bind: SocketAddr::from(([127, 0, 0, 1], 0)),
@@ -49,7 +47,6 @@ impl Default for ServerOptions {
             request_timeout: Duration::from_secs(10),
             rate_limit: None,
             shutdown_delay: Duration::ZERO,
-            log_one_in: 1,
             metrics: Arc::default(),
         }
     }

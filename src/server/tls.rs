@@ -12,8 +12,7 @@ use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use serde::{Deserialize, Serialize};
 
-use crate::telemetry::certificate::not_after;
-use crate::telemetry::metrics::Metrics;
+use crate::telemetry::metrics::{Metrics, not_after};
 
 /// Larger than any chain of certificates. A line of `/dev/zero` does not end.
 const MAX_BYTES: u64 = 1 << 20;

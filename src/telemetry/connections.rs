@@ -12,9 +12,9 @@ use prometheus_client::registry::Registry;
 use slog::{Logger, info};
 use strum::IntoStaticStr;
 
-use super::Label;
+use super::{Label, registered};
 
-/// How often the log has a refusal: a flood of them must not fill it.
+/// How often the log has a refusal: a flood of them must not fill it. The metrics count all.
 const LOG_AGAIN: Duration = Duration::from_secs(1);
 
 /// The metrics of the connections to the public listener. A clone shares them.
@@ -24,16 +24,9 @@ pub struct ConnectionMetrics {
     max: Gauge,
     timed_out: Family<Label, Counter>,
     handshakes_failed: Counter,
-    refused: Counter,
-    logged: Arc<Mutex<Logged>>,
-}
-
-/// The refusals in the log.
-#[derive(Debug, Default)]
-struct Logged {
-    last: Option<Instant>,
-    /// The refusals since then.
-    omitted: u64,
+    malformed: Counter,
+    /// When the log had the last refusal.
+    logged: Arc<Mutex<Option<Instant>>>,
 }
 
 /// The time limit that a connection exceeded.
@@ -53,24 +46,18 @@ pub enum Timeout {
 }
 
 impl ConnectionMetrics {
-    pub(super) fn register(&self, registry: &mut Registry) {
-        registry.register("connections_open", "Connections that are open", self.open.clone());
-        registry.register("connections_max", "Connections that may be open", self.max.clone());
-        registry.register(
-            "connections_timed_out",
-            "Connections that were closed because they exceeded a time limit",
-            self.timed_out.clone(),
-        );
-        registry.register(
-            "tls_handshakes_failed",
-            "TLS handshakes that failed",
-            self.handshakes_failed.clone(),
-        );
-        registry.register(
-            "connections_malformed",
-            "Connections that ended because of bytes that are not HTTP or exceed a limit of it",
-            self.refused.clone(),
-        );
+    /// Registers the metrics.
+    pub(super) fn new(registry: &mut Registry) -> Self {
+        let timed_out = "Connections that were closed because they exceeded a time limit";
+        let malformed = "Connections that ended because of bytes that are not HTTP or exceed a limit of it";
+        Self {
+            open: registered(registry, "connections_open", "Connections that are open"),
+            max: registered(registry, "connections_max", "Connections that may be open"),
+            timed_out: registered(registry, "connections_timed_out", timed_out),
+            handshakes_failed: registered(registry, "tls_handshakes_failed", "TLS handshakes that failed"),
+            malformed: registered(registry, "connections_malformed", malformed),
+            logged: Arc::default(),
+        }
     }
 
     /// Sets the number of open connections.
@@ -98,20 +85,16 @@ impl ConnectionMetrics {
 
     /// Counts and logs a connection that ended before a request could be read from it.
     pub(crate) fn malformed(&self, log: &Logger, peer: IpAddr, error: impl Display) {
-        self.refused.inc();
+        self.malformed.inc();
         self.log(log, "refused what is not a request", peer, error);
     }
 
     fn log(&self, log: &Logger, message: &'static str, peer: IpAddr, error: impl Display) {
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
-        if logged.last.is_some_and(|last| last.elapsed() < LOG_AGAIN) {
-            logged.omitted += 1;
-            return;
+        if logged.is_none_or(|last| last.elapsed() >= LOG_AGAIN) {
+            *logged = Some(Instant::now());
+            // slog serializes the last pair first.
+            info!(log, "{}", message; "network.peer.address" => %peer, "error" => %error);
         }
-        let omitted = std::mem::take(&mut logged.omitted);
-        logged.last = Some(Instant::now());
-        drop(logged);
-        // slog serializes the last pair first.
-        info!(log, "{}", message; "omitted" => omitted, "network.peer.address" => %peer, "error" => %error);
     }
 }

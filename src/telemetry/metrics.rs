@@ -1,22 +1,30 @@
-//! Metrics in the OpenMetrics text format, with the names of OpenTelemetry where it has one.
+//! Metrics in the OpenMetrics text format, with the names of OpenTelemetry where it has one. Those of the process have the
+//! names of Prometheus ("Writing client libraries", "Process metrics").
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::fmt;
+use std::fs;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::{Method, StatusCode};
 use jiff::Timestamp;
-use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::counter::Counter;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
+use rustix::process::{Resource, getrlimit};
+use rustix::time::{ClockId, clock_gettime};
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
 
-use super::Label;
 use super::connections::ConnectionMetrics;
 use super::logging::LogMetrics;
-use super::process::Process;
+use super::{Label, registered};
 use crate::storage::StoreMetrics;
 
 /// The buckets that OpenTelemetry recommends for `http.server.request.duration`, in seconds, and three
@@ -28,18 +36,19 @@ const DURATIONS: [f64; 17] = [
 /// The metrics of a service and of its store.
 #[derive(Debug)]
 pub struct Metrics {
-    registry: Mutex<Registry>,
+    registry: Registry,
     requests: Family<RequestLabels, Histogram>,
     authentication_failures: Family<Label, Counter>,
     deprecated_calls: Family<DeprecatedLabels, Counter>,
-    connections: ConnectionMetrics,
     /// Without labels, so that it is absent until it is set.
-    certificate_expiry: Family<NoLabels, Gauge>,
-    store: StoreMetrics,
-    log: LogMetrics,
+    certificate_expiry: Family<[(&'static str, &'static str); 0], Gauge>,
+    /// The metrics of the connections to the public listener.
+    pub connections: ConnectionMetrics,
+    /// The metrics of the store.
+    pub store: StoreMetrics,
+    /// The metrics of the log.
+    pub log: LogMetrics,
 }
-
-type NoLabels = [(&'static str, &'static str); 0];
 
 // The attributes that OpenTelemetry requires for the requests of an HTTP server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -56,74 +65,46 @@ struct DeprecatedLabels {
 }
 
 impl Default for Metrics {
+    /// Must be called when the process starts, because that time is one of the metrics.
     fn default() -> Self {
-        let metrics = Self {
-            registry: Mutex::default(),
-            requests: Family::new_with_constructor(|| Histogram::new(DURATIONS)),
-            authentication_failures: Family::default(),
-            deprecated_calls: Family::default(),
-            connections: ConnectionMetrics::default(),
-            certificate_expiry: Family::default(),
-            store: StoreMetrics::default(),
-            log: LogMetrics::default(),
-        };
-        let mut registry = metrics.registry();
-        registry.register_with_unit(
-            "http_server_request_duration",
-            "Time from request to response",
-            Unit::Seconds,
-            metrics.requests.clone(),
-        );
-        registry.register(
-            "authentication_failures",
-            "Requests without an API key, or with an invalid one",
-            metrics.authentication_failures.clone(),
-        );
-        registry.register(
-            "deprecated_operation_calls",
-            "Requests to deprecated operations, by API key",
-            metrics.deprecated_calls.clone(),
-        );
-        metrics.connections.register(&mut registry);
-        registry.register_with_unit(
-            "tls_certificate_not_after",
-            "End of the validity of the certificate in use, since 1970",
-            Unit::Seconds,
-            metrics.certificate_expiry.clone(),
-        );
-        metrics.store.register(&mut registry);
-        metrics.log.register(&mut registry);
-        registry.register_collector(Box::new(Process::new()));
-        drop(registry);
-        metrics
+        let mut registry = Registry::default();
+        let requests = Family::new_with_constructor((|| Histogram::new(DURATIONS)) as fn() -> Histogram);
+        let (name, help) = ("http_server_request_duration", "Time from request to response");
+        registry.register_with_unit(name, help, Unit::Seconds, requests.clone());
+        let help = "Requests without an API key, or with an invalid one";
+        let authentication_failures = registered(&mut registry, "authentication_failures", help);
+        let help = "Requests to deprecated operations, by API key";
+        let deprecated_calls = registered(&mut registry, "deprecated_operation_calls", help);
+        let connections = ConnectionMetrics::new(&mut registry);
+        let certificate_expiry = Family::default();
+        let help = "End of the validity of the certificate in use, since 1970";
+        let name = "tls_certificate_not_after";
+        registry.register_with_unit(name, help, Unit::Seconds, certificate_expiry.clone());
+        let store = StoreMetrics::default();
+        store.register(&mut registry);
+        let log = LogMetrics::new(&mut registry);
+        let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        let (name, help) = ("process_start_time", "Start of the process since 1970");
+        registry.register_with_unit(name, help, Unit::Seconds, ConstGauge::new(start));
+        registry.register_collector(Box::new(Process));
+        Self {
+            registry,
+            requests,
+            authentication_failures,
+            deprecated_calls,
+            certificate_expiry,
+            connections,
+            store,
+            log,
+        }
     }
 }
 
 impl Metrics {
-    fn registry(&self) -> MutexGuard<'_, Registry> {
-        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the metrics of the connections to the public listener.
-    pub fn connections(&self) -> &ConnectionMetrics {
-        &self.connections
-    }
-
-    /// Returns the metrics of the store.
-    pub fn store(&self) -> &StoreMetrics {
-        &self.store
-    }
-
-    /// Returns the metrics of the log.
-    pub fn log(&self) -> &LogMetrics {
-        &self.log
-    }
-
     /// Adds `build_info` with the versions of the program and of the API. Must be called at most once.
-    pub fn add_build_info(&self, version: &str, api_version: &str) {
+    pub fn add_build_info(&mut self, version: &str, api_version: &str) {
         let labels = vec![("version", version.to_owned()), ("api_version", api_version.to_owned())];
-        let help = "The versions of the program and of the API";
-        self.registry().register("build", help, Info::new(labels));
+        self.registry.register("build", "The versions of the program and of the API", Info::new(labels));
     }
 
     /// Sets the end of the validity of the certificate in use.
@@ -135,7 +116,7 @@ impl Metrics {
     pub fn encode(&self) -> String {
         let mut text = String::new();
         // Writing to a String does not fail.
-        let _ = encode(&mut text, &self.registry());
+        let _ = encode(&mut text, &self.registry);
         text
     }
 
@@ -166,6 +147,52 @@ pub(crate) fn method_label(method: &Method) -> &'static str {
     standard.into_iter().find(|name| *name == method.as_str()).unwrap_or("_OTHER")
 }
 
+/// Returns the `notAfter` of a certificate in DER (RFC 5280, section 4.1.2.5); `None` if it is not a
+/// certificate.
+pub fn not_after(der: &[u8]) -> Option<Timestamp> {
+    let certificate = Certificate::from_der(der).ok()?;
+    Timestamp::try_from(certificate.tbs_certificate.validity.not_after.to_system_time()).ok()
+}
+
+/// Reads the metrics of the process when they are requested. Those that the system does not have are left out.
+#[derive(Debug)]
+struct Process;
+
+impl Collector for Process {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        // Linux reports sizes in KiB.
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let bytes = |name: &str| field(&status, name).map(|kib| kib * 1024.0);
+        // Far below 2^53, unless there is no limit.
+        let limit = getrlimit(Resource::Nofile).current.map(|limit| limit as f64);
+        for (name, help, unit, value) in [
+            ("process_resident_memory", "Resident memory", Some(&Unit::Bytes), bytes("VmRSS")),
+            ("process_virtual_memory", "Virtual memory", Some(&Unit::Bytes), bytes("VmSize")),
+            ("process_open_fds", "Open file descriptors", None, open_descriptors()),
+            ("process_max_fds", "Maximum number of open file descriptors", None, limit),
+        ] {
+            let Some(gauge) = value.map(ConstGauge::new) else { continue };
+            gauge.encode(encoder.encode_descriptor(name, help, unit, gauge.metric_type())?)?;
+        }
+        let used = clock_gettime(ClockId::ProcessCPUTime);
+        let used = ConstCounter::new(used.tv_sec as f64 + used.tv_nsec as f64 / 1e9);
+        let (name, help, unit) = ("process_cpu", "User and system time", Some(&Unit::Seconds));
+        used.encode(encoder.encode_descriptor(name, help, unit, used.metric_type())?)
+    }
+}
+
+/// Returns a number of `/proc/self/status`.
+fn field(status: &str, name: &str) -> Option<f64> {
+    let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    value.split_whitespace().next()?.parse().ok()
+}
+
+/// Returns the number of open descriptors, without the one that reads their list.
+fn open_descriptors() -> Option<f64> {
+    let count = fs::read_dir("/proc/self/fd").ok()?.count();
+    u32::try_from(count.saturating_sub(1)).ok().map(f64::from)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,5 +203,19 @@ mod tests {
         assert!(!metrics.encode().contains("\ntls_certificate_not_after_seconds"));
         metrics.certificate_expires("2030-03-04T00:00:00Z".parse().unwrap());
         assert!(metrics.encode().contains("\ntls_certificate_not_after_seconds{} 1898812800\n"));
+    }
+
+    #[test]
+    fn the_end_of_a_certificate_is_read_and_other_bytes_are_none() {
+        let key = rcgen::KeyPair::generate().unwrap();
+        let mut parameters = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
+        for (year, expected) in [(2030, "2030-03-04T00:00:00Z"), (2075, "2075-03-04T00:00:00Z")] {
+            parameters.not_after = rcgen::date_time_ymd(year, 3, 4);
+            let der = parameters.self_signed(&key).unwrap().der().to_vec();
+            assert_eq!(not_after(&der).unwrap(), expected.parse().unwrap());
+            for end in 0..der.len() {
+                assert_eq!(not_after(&der[..end]), None);
+            }
+        }
     }
 }

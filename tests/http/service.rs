@@ -90,7 +90,7 @@ impl Setup {
         let database = Database::fresh().await;
         let log = Log::default();
         let logger = log.logger();
-        let metrics = self.options.metrics.store().clone();
+        let metrics = self.options.metrics.store.clone();
         let mut store = StoreOptions { log: logger.clone(), metrics, ..self.store };
         store.postgres.schema = database.schema();
         let store = storage::open(&database.url(), &store).await.expect("a store");

@@ -29,7 +29,6 @@ async fn without_configuration_all_settings_are_defaults() {
         ("postgres.statement_timeout", r#""3s 500ms""#),
         ("log.level", r#""info""#),
         ("log.format", r#""text""#),
-        ("log.one_in", "1"),
         ("shutdown_delay", r#""0s""#),
         ("connections.handshake_timeout", r#""10s""#),
         ("connections.header_timeout", r#""10s""#),
@@ -53,7 +52,7 @@ async fn without_configuration_all_settings_are_defaults() {
 async fn flags_override_the_environment_overrides_the_file_overrides_defaults() {
     let directory = WorkDir::new();
     let file = "bind = '127.0.0.1:1'\ndatabase = 'sqlite:file.db'\nwrite_queue = 1\nlock_timeout = '1s'\n\
-                request_timeout = '1m 30s'\n[log]\nlevel = 'debug'\none_in = 7\n";
+                request_timeout = '1m 30s'\n[log]\nlevel = 'debug'\n[postgres]\nreaders = 7\n";
     directory.write("store.toml", file);
     let environment = [
         ("ANIMAL_STORE_BIND", "127.0.0.1:2"),
@@ -70,7 +69,7 @@ async fn flags_override_the_environment_overrides_the_file_overrides_defaults() 
         ("log.level", r#""warning""#, "environment"),
         ("lock_timeout", r#""1s""#, "store.toml"),
         ("request_timeout", r#""1m 30s""#, "store.toml"),
-        ("log.one_in", "7", "store.toml"),
+        ("postgres.readers", "7", "store.toml"),
         ("shutdown_grace", r#""8s""#, "default"),
         ("log.format", r#""text""#, "default"),
     ] {

@@ -19,7 +19,7 @@ pub(crate) struct Page(Metrics);
 impl Page {
     /// Returns the options with the metrics of this page.
     pub(crate) fn with(&self, options: StoreOptions) -> StoreOptions {
-        StoreOptions { metrics: self.0.store().clone(), ..options }
+        StoreOptions { metrics: self.0.store.clone(), ..options }
     }
 
     /// Returns the value of a series; 0 if the page does not contain it.

@@ -4,9 +4,7 @@
 //! run those in `corpus`. An input that was found belongs there.
 
 use animal_store::cursor::Cursors;
-use animal_store::http::idempotency_key::string;
-use animal_store::http::malformed::malformed;
-use animal_store::http::parameters;
+use animal_store::http::{check_head, idempotency_key, parameters};
 use animal_store::schemas::PetStatus;
 use animal_store::storage::{DatabaseKind, check_url, has_password, without_password};
 use http::header::{HOST, TRANSFER_ENCODING};
@@ -17,12 +15,8 @@ use serde::Deserialize;
 pub(crate) type Target = fn(&[u8]);
 
 /// All targets, by the names of their directories in `corpus`.
-pub(crate) const TARGETS: [(&str, Target); 4] = [
-    ("cursor", cursor),
-    ("database_url", database_url),
-    ("head", head),
-    ("idempotency_key", idempotency_key),
-];
+pub(crate) const TARGETS: [(&str, Target); 4] =
+    [("cursor", cursor), ("database_url", database_url), ("head", head), ("idempotency_key", key)];
 
 /// The first byte is the filter, the rest is the cursor.
 fn cursor(input: &[u8]) {
@@ -79,7 +73,7 @@ fn head(input: &[u8]) {
         request = request.header(field.name, field.value);
     }
     let Ok(request) = request.body(()) else { return };
-    if malformed(&request).is_ok() {
+    if check_head(&request).is_ok() {
         let all =
             |name| request.headers().get_all(name).iter().map(HeaderValue::as_bytes).collect::<Vec<_>>();
         let (hosts, codings) = (all(HOST), all(TRANSFER_ENCODING));
@@ -102,10 +96,10 @@ fn target(uri: &http::Uri) {
         limit: Option<i64>,
     }
     let segment = uri.path().rsplit('/').next().unwrap_or_default();
-    if let Ok(Path { id }) = parameters::read([("id".into(), segment.into())].into_iter()) {
+    if let Ok(Path { id }) = parameters([("id".into(), segment.into())].into_iter()) {
         assert_eq!(id.to_string(), segment, "a number has one spelling");
     }
-    let read = |query: &str| parameters::read::<Query>(form_urlencoded::parse(query.as_bytes()));
+    let read = |query: &str| parameters::<Query>(form_urlencoded::parse(query.as_bytes()));
     let query = uri.query().unwrap_or_default();
     if let Ok(Query { cursor, limit }) = read(query) {
         let mut written = form_urlencoded::Serializer::new(String::new());
@@ -120,11 +114,11 @@ fn target(uri: &http::Uri) {
 }
 
 /// The value of a header.
-fn idempotency_key(input: &[u8]) {
+fn key(input: &[u8]) {
     // HTTP removes the white space around a value, and a value with a control character is refused.
     let input = input.trim_ascii();
     let (Ok(text), Ok(_)) = (str::from_utf8(input), HeaderValue::from_bytes(input)) else { return };
-    let found = string(text);
+    let found = idempotency_key(text);
     let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).filter(|_| text.len() > 1);
     assert_eq!(found, inner.and_then(unescaped), "what the pattern of the document says");
     if let Some(key) = found {

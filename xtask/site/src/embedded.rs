@@ -2,10 +2,9 @@
 //! `src/document.rs`.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use brotli::CompressorReader;
 use document::Node;
 use flate2::Compression;
 use flate2::read::GzEncoder;
@@ -19,9 +18,6 @@ use crate::{File, Hosting, Sources, build};
 
 /// What is read.
 pub const INPUTS: [&str; 4] = [DOCUMENT, RELEASED, CLIENTS, EXAMPLES];
-
-/// Higher levels take 10 to 20 times as long, and make the largest file smaller by a tenth.
-const BROTLI_LEVEL: u32 = 9;
 
 /// Writes `document.rs`, and the files that it includes, to a directory: an expression of the type `Result<Document, &str>`.
 /// Must be called in the root of the repository. Returns the document in JSON, or why it cannot be used: a build script must
@@ -80,7 +76,7 @@ fn deprecation(operation: &Node) -> Option<String> {
     })
 }
 
-/// Writes a file and its compressed contents to the output directory. Returns the expression of the type `File`.
+/// Writes a file and its compressed content to the output directory. Returns the expression of the type `File`.
 fn written(output: &Path, file: &File) -> io::Result<String> {
     let File { path, content, is_immutable } = file;
     let place = output.join("site").join(path);
@@ -90,18 +86,12 @@ fn written(output: &Path, file: &File) -> io::Result<String> {
         fs::write(&place, content)?;
         io::Result::Ok(format!("include_bytes!({place:?})"))
     };
-    let compressed = |extension: &str, reader: &mut dyn Read| {
-        let mut compressed = Vec::new();
-        reader.read_to_end(&mut compressed)?;
-        // Pictures are compressed already.
-        let is_smaller = compressed.len() + compressed.len() / 10 < content.len();
-        let included = is_smaller.then(|| include(extension, &compressed)).transpose()?;
-        io::Result::Ok(included.map_or("None".to_owned(), |included| format!("Some({included})")))
-    };
-    let gzip = compressed(".gz", &mut GzEncoder::new(&**content, Compression::best()))?;
-    let brotli = compressed(".br", &mut CompressorReader::new(&**content, 0, BROTLI_LEVEL, 22))?;
+    let mut compressed = Vec::new();
+    GzEncoder::new(&**content, Compression::best()).read_to_end(&mut compressed)?;
+    // Pictures are compressed already.
+    let is_smaller = compressed.len() + compressed.len() / 10 < content.len();
+    let gzip = is_smaller.then(|| include(".gz", &compressed)).transpose()?;
+    let gzip = gzip.map_or("None".to_owned(), |included| format!("Some({included})"));
     let content = include("", content)?;
-    Ok(format!(
-        "File {{ path: {path:?}, content: {content}, gzip: {gzip}, brotli: {brotli}, is_immutable: {is_immutable} }},"
-    ))
+    Ok(format!("File {{ path: {path:?}, content: {content}, gzip: {gzip}, is_immutable: {is_immutable} }},"))
 }

@@ -9,16 +9,14 @@
 //! | security | [`SCHEME_NAME`]: the router authenticates each request |
 //! | error statuses | the operation's error type and extractors, by [`openapi()`] |
 //! | headers of errors | [`ErrorCode::headers`] |
-//! | headers of every response | [`router::headers`] |
+//! | headers of every response | [`response_headers`] |
 //! | a parameter's `default` | `x-default`, because dropshot drops `default` |
 //!
 //! The formats of unsigned integers are removed: OpenAPI does not define them, and `minimum` says the same.
 
 use std::collections::BTreeMap;
 
-use animal_store::http::authentication::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
-use animal_store::http::openapi::{Codes, openapi};
-use animal_store::http::{BASE_PATH, router};
+use animal_store::http::{BASE_PATH, Codes, SCHEME, SCHEME_NAME, SCHEME_TYPE, openapi, response_headers};
 use animal_store::operations;
 use serde_json::{Map, Value, json};
 
@@ -93,7 +91,7 @@ fn complete(operation: &mut Value, codes: &Codes, shared: &Value) -> Result<(), 
         responses.insert(status.to_string(), response);
     }
     for response in responses.values_mut() {
-        add_headers(response, router::headers(deprecated).iter().map(|name| (*name, true)));
+        add_headers(response, response_headers(deprecated).iter().map(|name| (*name, true)));
     }
     operation["responses"] = responses.into();
     Ok(())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use animal_store::http::openapi::{Codes, openapi};
+use animal_store::http::{Codes, openapi};
 use animal_store::operations;
 use checks::drift::compare;
 use checks::lint::lint;

@@ -2,13 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use animal_store::http::BASE_PATH;
-use animal_store::http::error::ApiError;
-use animal_store::http::error_code::ErrorCode;
-use animal_store::http::input::Query;
-use animal_store::http::openapi::{Codes, openapi};
-use animal_store::http::operation::Operation;
-use animal_store::http::request::AuthenticatedRequest;
+use animal_store::http::{
+    ApiError, AuthenticatedRequest, BASE_PATH, Codes, ErrorCode, Operation, Query, SCHEME_NAME, openapi,
+};
 use dropshot::HttpResponseOk;
 use http::Method;
 use schemars::JsonSchema;
@@ -56,7 +52,7 @@ fn the_codes_of_an_operation_determine_its_responses() {
     let codes = [ErrorCode::Unauthorized, ErrorCode::RateLimited, ErrorCode::Unavailable];
     let document = with(&codes);
     let list = &document["paths"]["/shelves"]["get"];
-    assert_eq!(list["security"], json!([{ (animal_store::http::authentication::SCHEME_NAME): [] }]));
+    assert_eq!(list["security"], json!([{ SCHEME_NAME: [] }]));
     let statuses = codes.map(ErrorCode::status);
     let statuses = ["200"].into_iter().chain(statuses.iter().map(|status| status.as_str()));
     assert_eq!(keys(&list["responses"]), statuses.collect::<Vec<_>>());

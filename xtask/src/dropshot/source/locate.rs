@@ -1,6 +1,6 @@
 //! Finds the Rust code of a finding by the trail of its subject.
 
-use animal_store::http::router;
+use animal_store::http::response_headers;
 use document::finding::{Finding, Location, Severity, Subject};
 
 use super::index::{Endpoint, Index, WireType};
@@ -75,7 +75,7 @@ impl<'i> Locator<'i, '_> {
 
     /// Locates the field of a header, or what adds it to several responses.
     fn header(&self, endpoint: &Endpoint, status: &str, name: &str) -> Option<&'i Location> {
-        let everywhere = router::headers(true).iter().any(|known| known.eq_ignore_ascii_case(name));
+        let everywhere = response_headers(true).iter().any(|known| known.eq_ignore_ascii_case(name));
         let shared = match everywhere {
             true => self.index.name("headers"),
             false => self.index.name("ErrorCode::headers").filter(|_| is_error(status)),

@@ -78,7 +78,7 @@ impl<'a> Scene<'a> {
         let (directory, home) = (format!("{CLUSTER}/replica{number}"), self.nodes.home);
         let mut command = home.command(&self.nodes.programs.service);
         command.args(["serve", "--bind", "127.0.0.1:0", "--ops-bind", "127.0.0.1:0"]);
-        command.args(["--database", database]).env("ANIMAL_STORE_LOG__ONE_IN", "0");
+        command.args(["--database", database]).env("ANIMAL_STORE_LOG__LEVEL", "warning");
         home.start(&directory, &mut command)?;
         let (log, start) = (home.path.join(&directory).join("log"), Instant::now());
         loop {

@@ -1,21 +1,129 @@
-//! A buffer between log records and a file descriptor: threads append records, and one thread writes all
-//! buffered records with one call.
+//! The log on standard error.
 //!
-//! Records arrive as text. `src/DECISIONS.md` says why this is not `slog-async`.
+//! A request never waits for it: threads append records to a buffer, and one thread writes all buffered records with one
+//! call. Records that do not fit into the buffer are dropped, and their number is logged when the log is read again.
+//! `src/DECISIONS.md` says why this is not `slog-async`.
 
 use std::io::{self, Write};
 use std::mem;
-use std::panic::AssertUnwindSafe;
+use std::panic;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::LogMetrics;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::registry::Registry;
+use serde::{Deserialize, Serialize};
+use slog::{Drain, Level, LevelFilter, Logger, Never, OwnedKVList, Record, b, crit, o, record};
+
+use super::{format, registered};
 
 /// The maximum number of buffered bytes. A record that does not fit is dropped.
 const MAX_BYTES: usize = 1024 * 1024;
 /// The maximum delay of a record.
 const MAX_DELAY: Duration = Duration::from_millis(5);
+/// Most records are shorter, in bytes.
+const USUAL_LINE: usize = 512;
+
+/// The settings of the log.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Log {
+    /// The least severe level that is written.
+    #[serde(with = "LevelName")]
+    pub level: Level,
+    /// How a record is written.
+    pub format: LogFormat,
+}
+
+/// The levels in the settings.
+#[derive(Deserialize, Serialize)]
+#[serde(remote = "Level", rename_all = "lowercase")]
+enum LevelName {
+    #[serde(skip)]
+    Critical,
+    Error,
+    Warning,
+    Info,
+    Debug,
+    Trace,
+}
+
+/// How a log record is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// `TIME LEVEL MESSAGE name=value ...`, for people.
+    Text,
+    /// One JSON object a line, for programs.
+    Json,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { level: Level::Info, format: LogFormat::Text }
+    }
+}
+
+/// Starts the log, and logs panics.
+///
+/// # Errors
+/// When no thread can be started.
+pub fn start(config: &Log, metrics: LogMetrics) -> io::Result<(Logger, Buffer)> {
+    let buffer = Buffer::new(io::stderr(), metrics)?;
+    let records = Records { format: config.format, buffer: buffer.clone() };
+    let log = Logger::root(LevelFilter::new(records, config.level).fuse(), o!());
+    let panics = log.clone();
+    panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload_as_str().unwrap_or("no message");
+        let place = panic.location().map(ToString::to_string);
+        crit!(panics, "panic"; "place" => place, "message" => message);
+    }));
+    Ok((log, buffer))
+}
+
+/// Formats records into the buffer, and reports how many the buffer has dropped.
+struct Records {
+    format: LogFormat,
+    buffer: Buffer,
+}
+
+impl Drain for Records {
+    type Ok = ();
+    type Err = Never;
+
+    fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
+        let mut line = Vec::with_capacity(USUAL_LINE);
+        match self.format {
+            LogFormat::Text => format::text(&mut line, record, values),
+            LogFormat::Json => format::json(&mut line, record, values),
+        }
+        if let Some(dropped) = self.buffer.push(&line) {
+            let message = format_args!("log records were dropped, because standard error was not read");
+            return self.log(&record!(Level::Warning, "", &message, b!("count" => dropped)), values);
+        }
+        Ok(())
+    }
+}
+
+/// The metrics of the log: what could not be written. A clone shares them.
+#[derive(Clone, Debug, Default)]
+pub struct LogMetrics {
+    write_errors: Counter,
+    dropped: Counter,
+}
+
+impl LogMetrics {
+    /// Registers the metrics.
+    pub(super) fn new(registry: &mut Registry) -> Self {
+        let errors = "Failed writes to standard error; each loses the buffered records";
+        let dropped = "Log records that were dropped, because standard error was not read";
+        Self {
+            write_errors: registered(registry, "log_write_errors", errors),
+            dropped: registered(registry, "log_records_dropped", dropped),
+        }
+    }
+}
 
 /// A buffer for records. Appending never blocks.
 #[derive(Clone)]
@@ -23,8 +131,7 @@ pub struct Buffer(Arc<Inner>);
 
 struct Inner {
     state: Mutex<State>,
-    // A logger must be `RefUnwindSafe`; a counter stays valid when a thread panics.
-    metrics: AssertUnwindSafe<LogMetrics>,
+    metrics: LogMetrics,
     /// Notified when the buffer is no longer empty, and when all records are written.
     changed: Condvar,
 }
@@ -42,9 +149,8 @@ impl Buffer {
     ///
     /// # Errors
     /// When the thread cannot be started.
-    pub(super) fn new(writer: impl Write + Send + 'static, metrics: LogMetrics) -> io::Result<Self> {
-        let (metrics, changed) = (AssertUnwindSafe(metrics), Condvar::new());
-        let inner = Arc::new(Inner { state: Mutex::default(), metrics, changed });
+    fn new(writer: impl Write + Send + 'static, metrics: LogMetrics) -> io::Result<Self> {
+        let inner = Arc::new(Inner { state: Mutex::default(), metrics, changed: Condvar::new() });
         let written = inner.clone();
         thread::Builder::new().name("log".to_owned()).spawn(move || written.write_to(writer))?;
         Ok(Self(inner))
@@ -52,7 +158,7 @@ impl Buffer {
 
     /// Appends a complete record, or drops it. Returns the number of records that were dropped and are not reported, if
     /// the log is read again.
-    pub(super) fn push(&self, record: &[u8]) -> Option<u64> {
+    fn push(&self, record: &[u8]) -> Option<u64> {
         let mut state = self.0.state();
         if state.waiting.len() + record.len() > MAX_BYTES {
             state.dropped += 1;
