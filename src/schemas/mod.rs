@@ -8,4 +8,4 @@ mod pet;
 
 pub use error::Error;
 pub use name::PetName;
-pub use pet::{NewPet, Pet, PetStatus, Pets};
+pub use pet::*;
