@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use pet::{NewPet, Pet, PetName, PetStatus, Pets};
+pub use pet::*;
 
 /// The body of every error response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, JsonSchema)]

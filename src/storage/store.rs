@@ -79,12 +79,12 @@ macro_rules! engine {
 /// A step of a call, for [`Store::intercept`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// An animal is about to be added.
-    AddPet,
-    /// An addition has succeeded.
-    PetAdded,
-    /// An animal is about to be read.
-    Pet,
+    /// A write of animals is about to enter the queue.
+    Write,
+    /// Such a write has succeeded.
+    Written,
+    /// A read of animals other than a page is about to start.
+    Read,
     /// A page is about to be read.
     Pets(PetsQuery),
     /// An API key is about to be looked up for authentication.
@@ -193,7 +193,8 @@ impl Store {
     /// On a store with one writer, an animal that is added after another was acknowledged gets the greater
     /// identifier. Name, category and status are returned unchanged.
     pub async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
-        match self.add(Addition { new, key: None }).await? {
+        let addition = Addition { new, key: None };
+        match self.write(|caller| Write::Add(addition, caller)).await? {
             AddedOnce::Now(pet) | AddedOnce::Before(pet) => Ok(pet),
             AddedOnce::Differs => {
                 Err(StoreError::Broken("an addition without a key was compared with another".to_owned()))
@@ -206,8 +207,8 @@ impl Store {
     /// calls with the same key, by any processes, one stores its animal and the others wait for it. A rejected animal
     /// leaves no key.
     pub async fn add_pet_once(&self, new: NewPet, key: IdempotencyKey) -> Result<AddedOnce, StoreError> {
-        let key = Some(RequestKey::of_addition(key, &new));
-        let added = self.add(Addition { new, key }).await?;
+        let addition = Addition { key: Some(RequestKey::of_addition(key, &new)), new };
+        let added = self.write(|caller| Write::Add(addition, caller)).await?;
         if self.expiry.is_due() {
             self.change_later(Change::RemoveExpired(self.expiry.clone()));
         }
@@ -216,7 +217,7 @@ impl Store {
 
     /// Returns the animal with this identifier.
     pub async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
-        self.step(Step::Pet).await?;
+        self.step(Step::Read).await?;
         engine!(self, pet(id).await)
     }
 
@@ -287,11 +288,12 @@ impl Store {
         queue.as_ref().ok_or_else(queue::closed)?.push(write)
     }
 
-    async fn add(&self, addition: Addition) -> Result<AddedOnce, StoreError> {
-        self.step(Step::AddPet).await?;
-        let added = self.enqueue(|caller| Write::Add(addition, caller))?.wait().await?;
-        self.step(Step::PetAdded).await?;
-        Ok(added)
+    /// Puts a write of animals into the queue, and returns its result.
+    async fn write<T>(&self, write: impl FnOnce(Caller<T>) -> Write) -> Result<T, StoreError> {
+        self.step(Step::Write).await?;
+        let result = self.enqueue(write)?.wait().await?;
+        self.step(Step::Written).await?;
+        Ok(result)
     }
 
     async fn change(&self, change: Change) -> Result<bool, StoreError> {

@@ -1,9 +1,10 @@
-//! What each operation does beyond its own response. An operation that is not in the table fails the tests, so that its
-//! author looks at the promises which it can break elsewhere: retries, histories, the bounds of a response.
+//! What each operation that writes does beyond its own response. One that is not in the table fails the tests, so that its
+//! author looks at the promises which it can break elsewhere: retries and histories. A GET must change nothing. Responses
+//! of both have a bound.
 
 use std::collections::BTreeSet;
 
-use animal_store::operations;
+use animal_store::schemas::Pets;
 use serde_json::Value;
 
 use crate::declared_statuses::{call, method, target};
@@ -12,95 +13,74 @@ use crate::recorder::wire::Response;
 use crate::service::{RequestExt, Service};
 
 /// What an operation does to stored animals.
-#[allow(dead_code, reason = "no operation changes animals yet")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    Reads,
     Adds,
     /// Changes or removes one. `tests/history/model.rs` then needs to know which values an animal had.
     Changes,
 }
 
-/// How a client repeats a request whose outcome it does not know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Retry {
-    /// It sends the same request again: two have the effect of one.
-    Unchanged,
-    /// It sends the same request again, which has an `Idempotency-Key`.
-    WithKey,
-}
-
-struct Classified {
+struct Write {
     id: &'static str,
     effect: Effect,
-    retry: Retry,
-    /// The variant of `Operation` in `tests/history/model.rs`, which judges it in histories.
-    history: &'static str,
-    /// The maximum number of animals in a response.
-    animals: u64,
+    /// The variant of `Operation` in `tests/history/model.rs`, which judges it in histories. `None` if histories lack it;
+    /// then the row says why in a comment.
+    history: Option<&'static str>,
 }
 
-const CLASSIFIED: [Classified; 3] = [
-    Classified {
-        id: "listPets",
-        effect: Effect::Reads,
-        retry: Retry::Unchanged,
-        history: "Read(",
-        animals: 100,
-    },
-    Classified { id: "createPet", effect: Effect::Adds, retry: Retry::WithKey, history: "Add {", animals: 1 },
-    Classified { id: "getPet", effect: Effect::Reads, retry: Retry::Unchanged, history: "Read(", animals: 1 },
-];
+const WRITES: [Write; 1] = [Write { id: "createPet", effect: Effect::Adds, history: Some("Add {") }];
 
-/// Returns the rows with their operations in the document.
-fn classified() -> impl Iterator<Item = (&'static Classified, &'static Operation)> {
-    CLASSIFIED.iter().map(|row| (row, Contract::get().operation(row.id)))
+/// Returns the operations of the document with their rows.
+fn operations() -> impl Iterator<Item = (&'static Operation, Option<&'static Write>)> {
+    let operations = Contract::get().operations.iter();
+    operations.map(|operation| (operation, WRITES.iter().find(|row| row.id == operation.id)))
 }
 
 #[test]
-fn every_operation_is_classified() {
-    let rows: BTreeSet<&str> = CLASSIFIED.iter().map(|row| row.id).collect();
-    let code = operations::all();
-    let code: BTreeSet<&str> = code.iter().map(|operation| operation.id()).collect();
-    let document: BTreeSet<&str> = Contract::get().operations.iter().map(|it| it.id.as_str()).collect();
-    assert_eq!(code, rows, "classify each operation of the code in {}", file!());
-    assert_eq!(document, rows, "classify each operation of the document in {}", file!());
+fn every_operation_that_writes_is_classified() {
+    let rows: BTreeSet<&str> = WRITES.iter().map(|row| row.id).collect();
+    let writes = Contract::get().operations.iter().filter(|operation| operation.method != "GET");
+    let writes: BTreeSet<&str> = writes.map(|operation| operation.id.as_str()).collect();
+    assert_eq!(writes, rows, "classify each operation that writes in {}", file!());
 }
 
 #[test]
-fn histories_judge_every_operation() {
+fn histories_judge_writes() {
     let model = include_str!("../history/model.rs");
     let (_, operations) = model.split_once("pub enum Operation {").unwrap();
     let (operations, _) = operations.split_once("\n}").unwrap();
-    for Classified { id, history, .. } in &CLASSIFIED {
-        assert!(
-            operations.contains(&format!("    {history}")),
-            "{id}: tests/history/model.rs has no {history}"
-        );
+    let variants: Vec<&str> = WRITES.iter().filter_map(|row| row.history).collect();
+    for variant in &variants {
+        assert!(operations.contains(&format!("    {variant}")), "tests/history/model.rs has no {variant}");
+    }
+    let distinct: BTreeSet<_> = variants.iter().chain(&["Read("]).collect();
+    assert_eq!(distinct.len(), variants.len() + 1, "a write needs a variant of its own: {variants:?}");
+}
+
+fn takes_key(operation: &Operation) -> bool {
+    operation.parameters.iter().any(|parameter| parameter["name"] == "Idempotency-Key")
+}
+
+#[test]
+fn additions_are_retried_with_an_idempotency_key() {
+    for (operation, row) in operations() {
+        let adds = row.is_some_and(|row| row.effect == Effect::Adds);
+        // PUT is idempotent (RFC 9110, section 9.2.2).
+        assert_eq!(takes_key(operation), adds && operation.method != "PUT", "{}", operation.id);
     }
 }
 
 #[test]
-fn only_operations_with_idempotency_keys_are_retried_with_one() {
-    for (row, operation) in classified() {
-        let takes_key = operation.parameters.iter().any(|parameter| parameter["name"] == "Idempotency-Key");
-        assert_eq!(takes_key, row.retry == Retry::WithKey, "{}", row.id);
-        // A method that is not idempotent (RFC 9110, section 9.2.2) needs a key, unless it only reads.
-        let is_idempotent = ["GET", "HEAD", "PUT", "DELETE"].contains(&&*operation.method);
-        assert!(is_idempotent || row.effect != Effect::Adds || takes_key, "{}", row.id);
-    }
-}
-
-#[test]
-fn every_response_has_a_bound() {
+fn every_list_has_a_bound() {
     let contract = Contract::get();
-    for (row, operation) in classified() {
+    for (operation, _) in operations() {
         let responses = operation.object["responses"].as_object().unwrap();
         for (status, response) in responses.iter().filter(|(status, _)| status.starts_with('2')) {
             let content = &contract.resolve(response)["content"]["application/json"];
             let schema = contract.resolve(&content["schema"]);
             let most = if schema["type"] == "array" { schema["maxItems"].as_u64() } else { Some(1) };
-            assert_eq!(most, Some(row.animals), "{} {status}", row.id);
+            let is_bounded = most.is_some_and(|most| most <= u64::from(Pets::MAX_ITEMS));
+            assert!(is_bounded, "{} {status}: {most:?}", operation.id);
         }
     }
 }
@@ -112,26 +92,26 @@ async fn animals(service: &Service) -> Vec<Value> {
 
 #[tokio::test]
 async fn every_operation_has_the_effect_of_its_class() {
-    for (row, operation) in classified() {
+    for (operation, row) in operations() {
         let service = Service::start().await;
         service.add(3).await;
         let before = animals(&service).await;
         let response = call(&service, operation).await;
-        assert!((200..300).contains(&response.status), "{}: {}", row.id, response.text());
+        assert!((200..300).contains(&response.status), "{}: {}", operation.id, response.text());
         let after = animals(&service).await;
         let effect = match after.strip_prefix(&before[..]) {
-            None => Effect::Changes,
-            Some([]) => Effect::Reads,
-            Some(_) => Effect::Adds,
+            None => Some(Effect::Changes),
+            Some([]) => None,
+            Some(_) => Some(Effect::Adds),
         };
-        assert_eq!(effect, row.effect, "{}", row.id);
+        assert_eq!(effect, row.map(|row| row.effect), "{}", operation.id);
     }
 }
 
 /// Calls an operation with the first example of its body, and with an idempotency key if it takes one.
-async fn call_with_key(service: &Service, row: &Classified, operation: &Operation) -> Response {
+async fn call_with_key(service: &Service, operation: &Operation) -> Response {
     let mut request = service.request(method(operation), &target(operation));
-    if row.retry == Retry::WithKey {
+    if takes_key(operation) {
         request = request.header("idempotency-key", "\"a retry\"");
     }
     if let Some((kind, body)) = operation.bodies().next() {
@@ -142,15 +122,15 @@ async fn call_with_key(service: &Service, row: &Classified, operation: &Operatio
 
 #[tokio::test]
 async fn a_repeated_request_has_the_effect_of_one() {
-    for (row, operation) in classified() {
+    for operation in &Contract::get().operations {
         let service = Service::start().await;
         service.add(3).await;
-        let first = call_with_key(&service, row, operation).await;
+        let first = call_with_key(&service, operation).await;
         let once = animals(&service).await;
-        let second = call_with_key(&service, row, operation).await;
-        assert!((200..300).contains(&first.status), "{}: {}", row.id, first.text());
-        assert_eq!((second.status, second.json()), (first.status, first.json()), "{}", row.id);
-        assert_eq!(animals(&service).await, once, "{}", row.id);
+        let second = call_with_key(&service, operation).await;
+        assert!((200..300).contains(&first.status), "{}: {}", operation.id, first.text());
+        assert_eq!((second.status, second.json()), (first.status, first.json()), "{}", operation.id);
+        assert_eq!(animals(&service).await, once, "{}", operation.id);
     }
 }
 

@@ -82,21 +82,21 @@ async fn a_rate_limited_key() {
 #[tokio::test]
 async fn a_store_error() {
     let service = Service::start().await;
-    service.store.fail(Step::Pet, Fault::Broken);
+    service.store.fail(Step::Read, Fault::Broken);
     is_deprecated(&service.get("/v1/pets/1").await, 500);
 }
 
 #[tokio::test]
 async fn a_panic() {
     let service = Service::start().await;
-    service.store.fail(Step::Pet, Fault::Panic);
+    service.store.fail(Step::Read, Fault::Panic);
     is_deprecated(&service.get("/v1/pets/1").await, 500);
 }
 
 #[tokio::test]
 async fn an_unavailable_store() {
     let service = Service::start().await;
-    service.store.fail(Step::Pet, Fault::Unavailable);
+    service.store.fail(Step::Read, Fault::Unavailable);
     is_deprecated(&service.get("/v1/pets/1").await, 503);
 }
 

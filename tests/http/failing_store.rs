@@ -11,9 +11,10 @@ use tokio::sync::Semaphore;
 /// A call of the store that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// An addition, with or without an idempotency key.
-    AddPet,
-    Pet,
+    /// A write of animals, such as an addition with or without an idempotency key.
+    Write,
+    /// A read of animals other than a page.
+    Read,
     Pets,
     KeyByHash,
     /// Every call for animals, whichever operation makes it.
@@ -25,7 +26,7 @@ pub enum Step {
 pub enum Fault {
     Busy,
     Unavailable,
-    /// An addition is committed, and then fails as if the store had become unavailable.
+    /// A write is committed, and then fails as if the store had become unavailable.
     UnavailableAfterCommit,
     Broken,
     Panic,
@@ -74,8 +75,8 @@ struct Faults {
     faults: Mutex<HashMap<Step, Fault>>,
     page_queries: Mutex<Vec<PetsQuery>>,
     keys_found: Semaphore,
-    /// The additions that failed after the commit.
-    failed_additions: Semaphore,
+    /// The writes that failed after the commit.
+    failed_writes: Semaphore,
 }
 
 impl FailingStore {
@@ -85,7 +86,7 @@ impl FailingStore {
             faults: Mutex::default(),
             page_queries: Mutex::default(),
             keys_found: Semaphore::new(0),
-            failed_additions: Semaphore::new(0),
+            failed_writes: Semaphore::new(0),
         });
         let intercepting = faults.clone();
         store.intercept(Box::new(move |step| {
@@ -121,9 +122,9 @@ impl FailingStore {
         self.faults.keys_found.acquire().await.expect("never closed").forget();
     }
 
-    /// Waits until an addition has failed after its commit. Returns once for each.
-    pub async fn addition_failed(&self) {
-        self.faults.failed_additions.acquire().await.expect("never closed").forget();
+    /// Waits until a write has failed after its commit. Returns once for each.
+    pub async fn write_failed(&self) {
+        self.faults.failed_writes.acquire().await.expect("never closed").forget();
     }
 }
 
@@ -144,9 +145,9 @@ impl Faults {
 
     async fn at(&self, step: storage::Step) -> Result<(), StoreError> {
         match step {
-            storage::Step::AddPet => self.before(Step::AddPet).await,
-            storage::Step::PetAdded => self.after_adding(),
-            storage::Step::Pet => self.before(Step::Pet).await,
+            storage::Step::Write => self.before(Step::Write).await,
+            storage::Step::Written => self.after_writing(),
+            storage::Step::Read => self.before(Step::Read).await,
             storage::Step::Pets(query) => {
                 self.page_queries.lock().unwrap_or_else(PoisonError::into_inner).push(query);
                 self.before(Step::Pets).await
@@ -174,10 +175,10 @@ impl Faults {
         }
     }
 
-    fn after_adding(&self) -> Result<(), StoreError> {
-        match self.fault(Step::AddPet) {
+    fn after_writing(&self) -> Result<(), StoreError> {
+        match self.fault(Step::Write) {
             Some(Fault::UnavailableAfterCommit) => {
-                self.failed_additions.add_permits(1);
+                self.failed_writes.add_permits(1);
                 Err(StoreError::Unavailable(INTERNALS.to_owned()))
             }
             _ => Ok(()),

@@ -81,7 +81,7 @@ async fn a_connection_survives_a_panic() {
 async fn a_panic_after_the_body_was_read_keeps_the_connection_usable() {
     let service = Service::start().await;
     let mut raw = service.raw().await;
-    service.store.fail(Step::AddPet, Fault::Panic);
+    service.store.fail(Step::Write, Fault::Panic);
     let body = r#"{"name":"Rex","categoryId":1}"#;
     let fields = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
     raw.head("POST /v1/pets", &fields).await.send(body).await;
@@ -96,7 +96,7 @@ async fn a_panic_does_not_affect_other_requests() {
     let service = Service::start().await;
     service.add(1).await;
     let gate = Gate::closed();
-    service.store.fail(Step::Pet, Fault::Stall(gate.clone()));
+    service.store.fail(Step::Read, Fault::Stall(gate.clone()));
     service.store.fail(Step::Pets, Fault::Panic);
     let waiting = async { service.get("/v1/pets/1").await.expect(200) };
     let panicking = async {
@@ -139,7 +139,7 @@ async fn a_stalled_read_does_not_delay_others() {
 async fn a_client_that_disconnects_during_its_request_is_logged_with_its_response() {
     let service = Service::start().await;
     let gate = Gate::closed();
-    service.store.fail(Step::AddPet, Fault::Stall(gate.clone()));
+    service.store.fail(Step::Write, Fault::Stall(gate.clone()));
     let mut raw = service.raw().await;
     let body = r#"{"name":"Rex","categoryId":1}"#;
     let fields = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());

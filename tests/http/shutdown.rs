@@ -29,7 +29,7 @@ fn fields() -> String {
 async fn a_request_in_progress_is_finished() {
     let mut service = Service::start().await;
     let gate = Gate::closed();
-    service.store.fail(Step::AddPet, Fault::Stall(gate.clone()));
+    service.store.fail(Step::Write, Fault::Stall(gate.clone()));
     let mut raw = service.raw().await;
     raw.head("POST /v1/pets", &fields()).await.send(BODY).await;
     gate.arrival().await;

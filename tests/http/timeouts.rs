@@ -118,7 +118,7 @@ macro_rules! stalls {
 
 stalls! {
     a_stalled_list_is_unavailable: Pets "/v1/pets"
-    a_stalled_fetch_is_unavailable: Pet "/v1/pets/1"
+    a_stalled_fetch_is_unavailable: Read "/v1/pets/1"
     a_stalled_key_lookup_is_unavailable: KeyByHash "/v1/pets"
 }
 
@@ -126,7 +126,7 @@ stalls! {
 async fn a_stalled_insert_is_unavailable() {
     let (clock, service) = limited().await;
     let gate = Gate::closed();
-    service.store.fail(Step::AddPet, Fault::Stall(gate.clone()));
+    service.store.fail(Step::Write, Fault::Stall(gate.clone()));
     let response = timed_out(&clock, &gate, service.post(json!({ "name": "Rex", "categoryId": 1 }))).await;
     response.expect_error(503, "unavailable");
     assert_eq!(response.header("retry-after"), Some("1"));
@@ -149,7 +149,7 @@ async fn the_connection_of_a_stalled_request_can_be_used_again() {
 async fn body_and_store_share_one_time_limit() {
     let (clock, service) = limited().await;
     let gate = Gate::closed();
-    service.store.fail(Step::AddPet, Fault::Stall(gate.clone()));
+    service.store.fail(Step::Write, Fault::Stall(gate.clone()));
     let mut raw = begin(&service, &format!("Content-Length: {}", BODY.len()), "").await;
     clock.advance(PART).await;
     raw.send(BODY).await;

@@ -1,12 +1,16 @@
 //! The SQL of animals and of idempotency keys.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use tokio::try_join;
 use tokio_postgres::{Client, Error, Row, Statement};
 
+use super::engine::Postgres;
 use super::error::PgError;
+use super::reader::Reader;
 use crate::schemas::{Pet, PetName, PetStatus};
+use crate::storage::error::StoreError;
 use crate::storage::idempotency::{CHUNK, SteadyClock};
 use crate::storage::types::{IdempotencyKey, PetsFound, PetsQuery};
 use crate::storage::write::Addition;
@@ -80,45 +84,38 @@ const REMOVE: &str = "DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY( \
          SELECT ctid FROM idempotency_key WHERE added < $1 ORDER BY added LIMIT $2 \
      ))";
 
-/// The prepared queries of a connection for reading.
-pub(super) struct Queries {
-    get: Statement,
-    page: Statement,
-    page_of_status: Statement,
+impl Postgres {
+    /// Returns the animal with this identifier.
+    pub(in crate::storage) async fn pet(&self, id: i64) -> Result<Option<Pet>, StoreError> {
+        self.read(|reader| async move { reader.query(GET, &[&id]).await?.first().map(pet).transpose() }).await
+    }
+
+    /// Returns a page of animals.
+    pub(in crate::storage) async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
+        self.read(|reader| page(reader, query)).await
+    }
 }
 
-impl Queries {
-    pub(super) async fn prepare(client: &Client) -> Result<Self, Error> {
-        let (get, page, page_of_status) =
-            try_join!(client.prepare(GET), client.prepare(PAGE), client.prepare(PAGE_OF_STATUS))?;
-        Ok(Self { get, page, page_of_status })
-    }
-
-    pub(super) async fn get(&self, client: &Client, id: i64) -> Result<Option<Pet>, PgError> {
-        client.query_opt(&self.get, &[&id]).await?.as_ref().map(pet).transpose()
-    }
-
-    pub(super) async fn page(&self, client: &Client, query: PetsQuery) -> Result<PetsFound, PgError> {
-        let from = match query.after {
-            None => i64::MIN,
-            Some(i64::MAX) => return Ok(PetsFound { pets: Vec::new(), more: false }),
-            Some(after) => after + 1,
-        };
-        // One more than the page has, which shows whether there are more.
-        let limit = i64::from(query.limit) + 1;
-        let rows = match query.status {
-            None => client.query(&self.page, &[&from, &limit]).await?,
-            Some(status) => client.query(&self.page_of_status, &[&from, &limit, &status.as_str()]).await?,
-        };
-        let mut pets = rows.iter().map(pet).collect::<Result<Vec<_>, _>>()?;
-        let more = pets.len() > query.limit as usize;
-        pets.truncate(query.limit as usize);
-        Ok(PetsFound { pets, more })
-    }
+async fn page(reader: Arc<Reader>, query: PetsQuery) -> Result<PetsFound, PgError> {
+    let from = match query.after {
+        None => i64::MIN,
+        Some(i64::MAX) => return Ok(PetsFound { pets: Vec::new(), more: false }),
+        Some(after) => after + 1,
+    };
+    // One more than the page has, which shows whether there are more.
+    let limit = i64::from(query.limit) + 1;
+    let rows = match query.status {
+        None => reader.query(PAGE, &[&from, &limit]).await?,
+        Some(status) => reader.query(PAGE_OF_STATUS, &[&from, &limit, &status.as_str()]).await?,
+    };
+    let mut pets = rows.iter().map(pet).collect::<Result<Vec<_>, _>>()?;
+    let more = pets.len() > query.limit as usize;
+    pets.truncate(query.limit as usize);
+    Ok(PetsFound { pets, more })
 }
 
 /// Reads an animal from the first four columns.
-pub(super) fn pet(row: &Row) -> Result<Pet, PgError> {
+fn pet(row: &Row) -> Result<Pet, PgError> {
     let name = PetName::try_from(row.try_get::<_, String>(1)?)
         .map_err(|why| PgError::UnexpectedValue(format!("a name {why}")))?;
     let unknown = || PgError::UnexpectedValue("an unknown status".to_owned());

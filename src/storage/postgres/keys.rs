@@ -1,10 +1,14 @@
 //! The SQL of API keys.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Error, Row, Statement};
+use tokio_postgres::{Client, Row};
 
+use super::engine::Postgres;
 use super::error::PgError;
+use super::reader::Reader;
 use crate::storage::error::StoreError;
 use crate::storage::types::KeyRecord;
 use crate::storage::write::stored;
@@ -35,27 +39,22 @@ const ROTATE: &str = "WITH old AS ( \
      ) \
      SELECT EXISTS (SELECT FROM old), EXISTS (SELECT FROM stored)";
 
-/// The prepared queries of a connection for reading.
-pub(super) struct Queries {
-    by_hash: Statement,
-}
-
-impl Queries {
-    pub(super) async fn prepare(client: &Client) -> Result<Self, Error> {
-        Ok(Self { by_hash: client.prepare(BY_HASH).await? })
+impl Postgres {
+    /// Returns all keys, oldest first.
+    pub(in crate::storage) async fn keys(&self) -> Result<Vec<KeyRecord>, StoreError> {
+        self.read(|reader| async move { reader.query(ALL, &[]).await?.iter().map(key).collect() }).await
     }
 
-    pub(super) async fn by_hash(
+    /// Returns the key with this SHA-256.
+    pub(in crate::storage) async fn key_by_hash(
         &self,
-        client: &Client,
-        hash: &[u8; 32],
-    ) -> Result<Option<KeyRecord>, PgError> {
-        client.query_opt(&self.by_hash, &[&hash.as_slice()]).await?.as_ref().map(key).transpose()
+        hash: [u8; 32],
+    ) -> Result<Option<KeyRecord>, StoreError> {
+        let find = |reader: Arc<Reader>| async move {
+            reader.query(BY_HASH, &[&hash.as_slice()]).await?.first().map(key).transpose()
+        };
+        self.read(find).await
     }
-}
-
-pub(super) async fn all(client: &Client) -> Result<Vec<KeyRecord>, PgError> {
-    client.query(ALL, &[]).await?.iter().map(key).collect()
 }
 
 /// Stores a key. The inner error rejects one whose identifier or hash exists.

@@ -59,7 +59,42 @@ mod session;
 mod tls;
 mod writer;
 
-pub use engine::check_url;
-pub(super) use engine::{Postgres, open};
+pub(super) use engine::Postgres;
 pub(super) use error::describe;
 pub(super) use opening::{NO_LIMITS, connect_once};
+
+use std::sync::Arc;
+
+use address::Address;
+use connector::Connector;
+use writer::Writer;
+
+use super::options::{OpenError, PostgresOptions, StoreOptions};
+use super::queue::Batches;
+
+/// Checks a URL without connecting.
+///
+/// # Errors
+/// One line that does not repeat the URL.
+pub fn check_url(url: &str) -> Result<(), OpenError> {
+    let parsed = Address::parse(url, PostgresOptions::default().connect_timeout);
+    parsed.map(drop).map_err(|why| OpenError(format!("the PostgreSQL URL cannot be used: {why}")))
+}
+
+/// Opens the store in the database at `url`: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with more
+/// hosts and parameters as in the PostgreSQL documentation. Creates the tables if there are none. Must be
+/// called within a tokio runtime, which then runs the tasks of the store. Returns the engine and the secret of the store.
+///
+/// # Errors
+/// One line that names the database and says what to do. The database is then unchanged.
+pub(super) async fn open(
+    url: &str,
+    options: &StoreOptions,
+    mut batches: Batches,
+) -> Result<(Postgres, [u8; 32]), OpenError> {
+    let connector = Arc::new(Connector::new(url, options)?);
+    let secret = opening::open(&connector).await?;
+    let mut writer = Writer::new(connector.clone());
+    tokio::spawn(async move { batches.commit_with(&mut writer).await });
+    Ok((Postgres::new(connector), secret))
+}

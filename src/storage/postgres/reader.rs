@@ -7,44 +7,52 @@
 //! task opens connections when a query finds none that is idle; a caller waits for it only if there is none at all. Reads
 //! are idempotent: a query whose connection is lost is sent again on another one.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use futures::future::try_join;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
-use tokio_postgres::Client;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Row, Statement};
 
 use super::connector::Connector;
 use super::error::PgError;
 use super::session::Session;
-use super::{animals, keys};
 
 /// The time between a failed attempt to connect and the next one.
 const RETRY: Duration = Duration::from_millis(100);
 
-/// A connection with its prepared queries.
+/// A connection with the statements that it has prepared.
 pub(super) struct Reader {
     session: Session,
-    pub(super) animals: animals::Queries,
-    pub(super) keys: keys::Queries,
+    statements: Mutex<HashMap<&'static str, Statement>>,
 }
 
 impl Reader {
     async fn open(connector: &Connector) -> Result<Self, PgError> {
-        let session = connector.connect().await?;
-        let preparing = async {
-            let client = session.client();
-            Ok(try_join(animals::Queries::prepare(client), keys::Queries::prepare(client)).await?)
-        };
-        let deadline = Instant::now() + connector.options.postgres.call_timeout();
-        let (animals, keys) = session.until(deadline, preparing).await?;
-        Ok(Self { session, animals, keys })
+        Ok(Self { session: connector.connect().await?, statements: Mutex::default() })
     }
 
-    pub(super) fn client(&self) -> &Client {
-        self.session.client()
+    /// Runs a query, and returns its rows. The first one with this text on the connection also prepares the statement.
+    pub(super) async fn query(
+        &self,
+        text: &'static str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, PgError> {
+        let client = self.session.client();
+        let statements = || self.statements.lock().unwrap_or_else(PoisonError::into_inner);
+        let prepared = statements().get(text).cloned();
+        let statement = match prepared {
+            Some(statement) => statement,
+            None => {
+                let statement = client.prepare(text).await?;
+                statements().insert(text, statement.clone());
+                statement
+            }
+        };
+        Ok(client.query(&statement, parameters).await?)
     }
 }
 

@@ -112,7 +112,10 @@ async fn connected(database: &Postgres, sent: &Sent) -> Arc<Store> {
     let postgres = PostgresOptions { readers: 1, ..options().postgres };
     let store = open(&url, &StoreOptions { postgres, ..options() }).await.unwrap();
     store.add_key(key(1)).await.unwrap();
+    // Each first query prepares its statement.
     store.pet(1).await.unwrap();
+    store.pets(ALL).await.unwrap();
+    store.key_by_hash(&key(1).hash).await.unwrap();
     sent.take();
     store
 }

@@ -132,7 +132,7 @@ async fn after_a_503_the_same_key_settles_the_outcome() {
     {
         let key = format!("\"{}\"", uuid::Uuid::new_v4());
         let before = ids(&service.get("/v1/pets").await.expect(200));
-        service.store.fail(Step::AddPet, fault);
+        service.store.fail(Step::Write, fault);
         post(&service, &key, &rex()).await.expect_error(503, "unavailable");
         service.store.recover();
         let response = post(&service, &key, &rex()).await;
@@ -178,9 +178,9 @@ async fn the_typed_client_repeats_a_request() {
     let new = NewPet { name: "Mia".parse().unwrap(), category_id: 7, status: None };
     let key = KEY.parse().unwrap();
     let client = service.client();
-    service.store.fail(Step::AddPet, Fault::UnavailableAfterCommit);
+    service.store.fail(Step::Write, Fault::UnavailableAfterCommit);
     let recovers = async {
-        service.store.addition_failed().await;
+        service.store.write_failed().await;
         service.store.recover();
     };
     let (added, ()) = join(add_once(&client, &new, &key), recovers).await;

@@ -1,4 +1,0 @@
-//! `/v1/pets/{petId}`: `getPet`.
-
-mod get;
-mod invalid_ids;
