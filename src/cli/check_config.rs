@@ -1,8 +1,7 @@
 //! The command `check-config`: checks the configuration without opening or creating anything.
 
 use animal_store::config::{Config, Flags};
-use animal_store::server::StartError;
-use animal_store::server::tls::TlsFiles;
+use animal_store::server::Certificate;
 use animal_store::storage;
 
 use super::output::{Failure, print, print_warnings};
@@ -10,8 +9,8 @@ use super::output::{Failure, print, print_warnings};
 pub(crate) fn run(flags: &Flags) -> Result<(), Failure> {
     let loaded = Config::load(flags)?;
     let config = &loaded.config;
-    let tls = config.tls.as_ref().map(TlsFiles::load).transpose();
-    tls.map_err(|error| loaded.with_source(error.setting(), StartError::from(error)))?;
+    let certificate = config.tls.as_ref().map(Certificate::load).transpose();
+    certificate.map_err(|error| loaded.with_source(error.setting, &error))?;
     storage::check_url(&config.database).map_err(|error| loaded.with_source("database", error))?;
     print_warnings(&loaded);
     Ok(print("the configuration is valid\n")?)

@@ -2,17 +2,16 @@
 
 use std::future;
 use std::io::{self, Write};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use animal_store::VERSION;
-use animal_store::config::{Config, Flags, ListenAddress, Loaded};
+use animal_store::config::{Config, Flags, Loaded};
 use animal_store::document::DOCUMENT;
-use animal_store::server::tls::TlsFiles;
-use animal_store::server::{Listeners, Server, ServerOptions, StartError, descriptors};
+use animal_store::server::{Listeners, Server, raise_limit_on_open_files};
 use animal_store::storage::{self, StoreOptions};
 use animal_store::telemetry::logging;
 use animal_store::telemetry::metrics::Metrics;
@@ -34,14 +33,13 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// `animal-store serve`
 #[derive(Args)]
 pub(crate) struct Serve {
-    /// The address to listen on: ADDRESS:PORT, localhost:PORT, or a PORT of 127.0.0.1; port 0 picks a free
-    /// port [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "[ADDRESS:]PORT")]
-    bind: Option<ListenAddress>,
+    /// The address to listen on; port 0 picks a free port [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    bind: Option<SocketAddr>,
     /// The address of the operators' listener, which serves /livez, /readyz and /metrics without
     /// authentication [default: no such listener]
-    #[arg(long, value_name = "[ADDRESS:]PORT")]
-    ops_bind: Option<ListenAddress>,
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    ops_bind: Option<SocketAddr>,
     #[command(flatten)]
     flags: Flags,
 }
@@ -73,7 +71,7 @@ impl Serve {
     pub(crate) fn run(self) -> Result<(), Failure> {
         // Before the first thread is started.
         let inherited = Inherited::take()?;
-        descriptors::raise()?;
+        raise_limit_on_open_files();
         // Huge pages make memory resident that buffers of idle connections never touch. It works without this, too.
         let _ = nix::sys::prctl::set_thp_disable(true);
         // What holds up requests must not hold up signals and operators.
@@ -133,31 +131,12 @@ async fn serve(
     let _ignored = [signal(SignalKind::user_defined1())?, signal(SignalKind::user_defined2())?];
     let document = DOCUMENT?;
     metrics.add_build_info(VERSION, document.version);
-    let options = ServerOptions {
-        bind: config.bind.0,
-        ops_bind: config.ops_bind.map(|ListenAddress(address)| address),
-        ops_hosts: config.ops_hosts.clone(),
-        tls: config.tls.clone(),
-        connections: config.connections,
-        request_timeout: config.request_timeout,
-        rate_limit: config.rate_limit,
-        shutdown_delay: config.shutdown_delay,
-        log_one_in: config.log.one_in,
-        metrics,
-    };
-    let with_source = |error: StartError| -> Failure {
-        match error.setting() {
-            Some(setting) => loaded.with_source(setting, error).into(),
-            None => error.into(),
-        }
-    };
     // Before the store is opened, which may create or migrate a database.
-    let listeners =
-        Listeners::inherit(&options, inherited.public, inherited.operators).map_err(with_source)?;
-    options.tls.as_ref().map(TlsFiles::load).transpose().map_err(|error| with_source(error.into()))?;
-    let metrics = options.metrics.store().clone();
+    let listeners = Listeners::open(config, inherited.public, inherited.operators)
+        .map_err(|error| loaded.with_source(error.setting, &error))?;
+    let store_metrics = metrics.store().clone();
     let new_file = storage::missing_file(&config.database);
-    let mut store_options = StoreOptions { metrics, ..store_options(config, log) };
+    let mut store_options = StoreOptions { metrics: store_metrics, ..store_options(config, log) };
     store_options.postgres.url_file.clone_from(&config.database_file);
     let database = config.database.clone();
     let opening = runtime.spawn(async move { storage::open(&database, &store_options).await });
@@ -173,11 +152,12 @@ async fn serve(
     if let Some(path) = new_file {
         warn!(log, "created a new database"; "source" => loaded.source("database"), "file" => %path.display());
     }
-    let server = match Server::start(&options, listeners, &document, Arc::clone(&store), log, runtime) {
+    let started = Server::start(config, listeners, &document, Arc::clone(&store), metrics, log, runtime);
+    let server = match started {
         Ok(server) => server,
         Err(error) => {
             store.close().await;
-            return Err(with_source(error));
+            return Err(loaded.with_source(error.setting, &error).into());
         }
     };
     let now = Timestamp::now();

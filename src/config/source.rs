@@ -1,5 +1,6 @@
 //! Where the value of a setting comes from.
 
+use std::env;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,17 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The prefix of the variables of the environment.
 pub(super) const PREFIX: &str = "ANIMAL_STORE_";
+
+/// Whether Kubernetes injects a variable for a Service such as `animal-store` or `animal-store-ops` (Kubernetes
+/// documentation, "Service", "Environment variables"), by its name without the prefix. `ANIMAL_STORE_PORT=8080` is a
+/// mistake of an operator.
+pub(super) fn is_of_kubernetes(name: &str) -> bool {
+    let name = name.to_uppercase();
+    let is_url = || env::var(format!("{PREFIX}{name}")).is_ok_and(|value| value.contains("://"));
+    name.split('_').any(|word| word == "SERVICE")
+        || name.contains("PORT_")
+        || name.ends_with("PORT") && is_url()
+}
 
 /// The kinds of sources. A later one overrides an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::Display)]

@@ -9,7 +9,7 @@ use dropshot::Body;
 use http::header::{CONNECTION, HeaderValue};
 use http::{Request, Response};
 use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -25,9 +25,8 @@ use tokio_util::io::InspectWriter;
 use tokio_util::sync::CancellationToken;
 
 use super::activity::{Activity, Verdict, Watch};
-use super::limits::ConnectionLimits;
-use super::request_body::RequestBody;
-use super::response_body::unsent;
+use super::body::{incoming, outgoing};
+use crate::config::ConnectionLimits;
 use crate::http::router::Router;
 use crate::telemetry::connections::{ConnectionMetrics, Timeout};
 
@@ -57,7 +56,7 @@ impl Respond for Router {
 /// What serves the connections of a listener.
 pub(super) struct Serving<R> {
     responder: R,
-    limits: ConnectionLimits,
+    pub(super) limits: ConnectionLimits,
     pub(super) metrics: ConnectionMetrics,
     pub(super) log: Logger,
     /// The certificate of new connections; `None` without TLS.
@@ -77,7 +76,7 @@ impl<R: Respond> Serving<R> {
         responder: R,
         limits: ConnectionLimits,
         metrics: ConnectionMetrics,
-        tls: Option<ServerConfig>,
+        tls: Option<Arc<ServerConfig>>,
         log: &Logger,
     ) -> Self {
         let mut http1 = http1::Builder::new();
@@ -92,18 +91,13 @@ impl<R: Respond> Serving<R> {
             limits,
             metrics,
             log: log.clone(),
-            tls: tls.map(|config| watch::Sender::new(Arc::new(config))),
+            tls: tls.map(watch::Sender::new),
             requests: Arc::new(Semaphore::new(limits.max_requests)),
             http1,
             http2,
             stopping: CancellationToken::new(),
             closing: CancellationToken::new(),
         }
-    }
-
-    /// Returns the maximum number of connections.
-    pub(super) fn max(&self) -> usize {
-        self.limits.max.unwrap_or(ConnectionLimits::DEFAULT_MAX)
     }
 
     /// Serves a connection until it ends. HTTP/2 needs TLS, which negotiates it (ALPN, RFC 9113, section 3.2).
@@ -171,15 +165,17 @@ impl<R: Respond> Serving<R> {
                 // A connection over HTTP/1.1 has one request, so waiting holds no more than the connection does.
                 Err(_) => serving.requests.clone().acquire_owned().await.ok(),
             };
-            let (request, is_last) = RequestBody::wrap(request);
+            // Only a chunked body can have trailers. hyper ends them only at CRLF, and would take a request after trailers
+            // that end with LF for more of them.
+            let may_have_trailers = request.body().size_hint().exact().is_none();
             // In a box, so that a connection without a request does not have the memory of one.
-            let mut response = Box::pin(serving.responder.respond(request, peer)).await;
-            let ends = serving.stopping.is_cancelled() || activity.ends() || is_last();
+            let mut response = Box::pin(serving.responder.respond(incoming(request), peer)).await;
+            let ends = serving.stopping.is_cancelled() || activity.ends() || may_have_trailers;
             if ends && !is_http2 {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             drop(running);
-            Ok(unsent(response, permit, &activity).await)
+            Ok(outgoing(response, permit, &activity).await)
         }
     }
 
