@@ -11,7 +11,7 @@ use std::time::Duration;
 use animal_store::VERSION;
 use animal_store::config::{Config, Flags, Loaded};
 use animal_store::document::DOCUMENT;
-use animal_store::server::{Listeners, Server, raise_limit_on_open_files};
+use animal_store::server::{Listeners, Server, reserve_descriptors};
 use animal_store::storage::{self, StoreOptions};
 use animal_store::telemetry::logging;
 use animal_store::telemetry::metrics::Metrics;
@@ -34,11 +34,11 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 #[derive(Args)]
 pub(crate) struct Serve {
     /// The address to listen on; port 0 picks a free port [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "IP:PORT")]
     bind: Option<SocketAddr>,
     /// The address of the operators' listener, which serves /livez, /readyz and /metrics without
     /// authentication [default: no such listener]
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "IP:PORT")]
     ops_bind: Option<SocketAddr>,
     #[command(flatten)]
     flags: Flags,
@@ -71,14 +71,14 @@ impl Serve {
     pub(crate) fn run(self) -> Result<(), Failure> {
         // Before the first thread is started.
         let inherited = Inherited::take()?;
-        raise_limit_on_open_files();
+        let flags = Flags { bind: self.bind, ops_bind: self.ops_bind, ..self.flags };
+        let loaded = Config::load(&flags)?;
+        reserve_descriptors(&loaded.config, 0).map_err(|error| loaded.with_source(error.setting, &error))?;
         // Huge pages make memory resident that buffers of idle connections never touch. It works without this, too.
         let _ = nix::sys::prctl::set_thp_disable(true);
         // What holds up requests must not hold up signals and operators.
         let own = Builder::new_current_thread().enable_all().build()?;
         own.block_on(async { report_large_files_as_errors() })?;
-        let flags = Flags { bind: self.bind, ops_bind: self.ops_bind, ..self.flags };
-        let loaded = Config::load(&flags)?;
         let metrics = Arc::new(Metrics::default());
         let (log, buffer) = logging::start(&loaded.config.log, metrics.log())?;
         let blocking_reads = storage::blocking_reads(&loaded.config.database);

@@ -31,19 +31,6 @@ pub struct ConnectionLimits {
     pub max_age: Duration,
 }
 
-impl ConnectionLimits {
-    /// Returns the time limits with the names of their settings.
-    pub fn times(&self) -> [(&'static str, Duration); 5] {
-        [
-            ("connections.handshake_timeout", self.handshake_timeout),
-            ("connections.header_timeout", self.header_timeout),
-            ("connections.idle_timeout", self.idle_timeout),
-            ("connections.send_timeout", self.send_timeout),
-            ("connections.max_age", self.max_age),
-        ]
-    }
-}
-
 impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {

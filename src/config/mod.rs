@@ -162,10 +162,14 @@ impl Config {
             ("request_timeout", self.request_timeout),
             ("postgres.connect_timeout", postgres.connect_timeout),
             ("postgres.statement_timeout", postgres.statement_timeout),
+            ("connections.handshake_timeout", connections.handshake_timeout),
+            ("connections.header_timeout", connections.header_timeout),
+            ("connections.idle_timeout", connections.idle_timeout),
+            ("connections.send_timeout", connections.send_timeout),
+            ("connections.max_age", connections.max_age),
         ];
         let valid = Duration::from_millis(1)..=Duration::from_hours(24);
-        let mut times = times.into_iter().chain(connections.times());
-        if let Some((name, _)) = times.find(|(_, time)| !valid.contains(time)) {
+        if let Some((name, _)) = times.into_iter().find(|(_, time)| !valid.contains(time)) {
             return Some((name, "a duration from 1ms to 24h"));
         }
         let counts = [

@@ -1,7 +1,7 @@
 //! What a connection does, and the time limits that follow from it.
 //!
-//! The stream and the requests of a connection count events without reading a clock. Its task looks at the counters a few
-//! times in each limit, so neither a request nor a write needs a timer. `header_read_timeout` of hyper would be a
+//! The stream and the requests of a connection count events without reading a clock. Its task looks at the counters once a
+//! second, so neither a request nor a write needs a timer. `header_read_timeout` of hyper would be a
 //! second clock, cannot tell an idle connection from half a head, and does not exist for HTTP/2; `tokio-io-timeout` does
 //! not see a response over HTTP/2 that waits for a window, because nothing is written then.
 
@@ -14,6 +14,8 @@ use tokio::time::Instant;
 use crate::config::ConnectionLimits;
 use crate::telemetry::connections::Timeout;
 
+/// How often to look at a connection.
+pub(super) const PERIOD: Duration = Duration::from_secs(1);
 /// How long a client may send requests after it was told that the connection ends: longer than a round trip.
 const LAST_REQUEST: Duration = Duration::from_secs(1);
 
@@ -86,12 +88,6 @@ impl Watch {
         now: Instant,
     ) -> Self {
         Self { activity, limits, is_http2, opened: now, seen: (0, 0), since: now }
-    }
-
-    /// Returns how often to look: a few times in the shortest limit.
-    pub(super) fn period(&self) -> Duration {
-        let shortest = self.limits.times().into_iter().map(|(_, limit)| limit).min().unwrap_or_default();
-        (shortest / 8).clamp(Duration::from_millis(10), LAST_REQUEST)
     }
 
     /// Marks that the client is told at `now` that the connection ends. From then on it has [`LAST_REQUEST`].

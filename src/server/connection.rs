@@ -24,7 +24,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::io::InspectWriter;
 use tokio_util::sync::CancellationToken;
 
-use super::activity::{Activity, Verdict, Watch};
+use super::activity::{Activity, PERIOD, Verdict, Watch};
 use super::body::{incoming, outgoing};
 use crate::config::ConnectionLimits;
 use crate::http::router::Router;
@@ -185,7 +185,7 @@ impl<R: Respond> Serving<R> {
         C: GracefulConnection<Error = hyper::Error>,
     {
         let mut http = pin!(http);
-        let mut period = interval(watch.period());
+        let mut period = interval(PERIOD);
         period.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             // First what is ready: a client is not late because the service is.

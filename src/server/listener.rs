@@ -56,16 +56,13 @@ impl Listeners {
         operators: Option<StdListener>,
     ) -> Result<Self, StartError> {
         let inherited = public.is_some();
+        let public = public.map_or_else(|| bind(config.bind, "bind"), Ok)?;
         let operators = match (operators, config.ops_bind) {
             (None, Some(address)) => Some(bind(address, "ops_bind")?),
             (inherited, _) => inherited,
         };
-        Ok(Self {
-            public: public.map_or_else(|| bind(config.bind, "bind"), Ok)?,
-            operators,
-            inherited,
-            certificate: config.tls.as_ref().map(Certificate::load).transpose()?,
-        })
+        let certificate = config.tls.as_ref().map(Certificate::load).transpose()?;
+        Ok(Self { public, operators, inherited, certificate })
     }
 }
 
@@ -76,33 +73,37 @@ fn bind(address: SocketAddr, setting: &'static str) -> Result<StdListener, Start
         Ok(socket)
     });
     socket.map_err(|error| {
-        let remedy = match error.kind() {
-            io::ErrorKind::PermissionDenied => {
-                "a port below 1024 needs the capability CAP_NET_BIND_SERVICE; add it, or choose a port from 1024 on"
-            }
-            io::ErrorKind::AddrNotAvailable => "choose an address of this machine",
-            _ => "stop what uses it, or choose another address",
-        };
-        StartError::of(setting, format!("cannot listen on {address}: {error}; {remedy}"))
+        StartError::of(setting, format!("cannot listen on {address}: {error}; {}", remedy(&error)))
     })
+}
+
+/// Returns what to do when an address cannot be bound.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "a port below 1024 needs the capability CAP_NET_BIND_SERVICE; add it, or choose a port from 1024 on"
+        }
+        io::ErrorKind::AddrNotAvailable => "choose an address of this machine",
+        _ => "stop what uses it, or choose another address",
+    }
 }
 
 /// Starts the task that accepts connections, which closes them when it ends. Returns it with the address of the listener.
 /// Must be called within a tokio runtime.
 ///
 /// # Errors
-/// When the kernel or the runtime rejects the socket.
+/// When the runtime rejects the socket.
 pub(super) fn start<R: Respond>(
     socket: StdListener,
     inherited: bool,
     serving: Arc<Serving<R>>,
 ) -> io::Result<(SocketAddr, AbortOnDropHandle<()>)> {
     socket.set_nonblocking(true)?;
-    // Its connections inherit these.
+    // Connections inherit these options, and work without them, too.
     let options = SockRef::from(&socket);
-    options.set_tcp_nodelay(true)?;
-    options.set_send_buffer_size(SEND_BUFFER_BYTES)?;
-    options.set_tcp_notsent_lowat(UNSENT_BYTES)?;
+    let _ = options.set_tcp_nodelay(true);
+    let _ = options.set_send_buffer_size(SEND_BUFFER_BYTES);
+    let _ = options.set_tcp_notsent_lowat(UNSENT_BYTES);
     let address = socket.local_addr()?;
     let accept = accept(TcpListener::from_std(socket)?, inherited, serving);
     Ok((address, AbortOnDropHandle::new(tokio::spawn(accept))))
@@ -171,4 +172,20 @@ fn refuse_connections(socket: &TcpListener) -> io::Result<()> {
         SockFilter::new(RETURN, 0, 0, 0),
         SockFilter::new(RETURN, 0, 0, u32::MAX),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_cannot_be_bound_has_a_remedy() {
+        for (errno, expected) in [
+            (rustix::io::Errno::ACCESS, "a port below 1024 needs the capability CAP_NET_BIND_SERVICE"),
+            (rustix::io::Errno::ADDRINUSE, "stop what uses it"),
+            (rustix::io::Errno::ADDRNOTAVAIL, "choose an address of this machine"),
+        ] {
+            assert!(remedy(&errno.into()).starts_with(expected), "{errno}");
+        }
+    }
 }

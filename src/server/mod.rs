@@ -31,7 +31,7 @@ use connection::Serving;
 use operators::Operators;
 
 pub use listener::Listeners;
-pub use start::{StartError, raise_limit_on_open_files};
+pub use start::{StartError, reserve_descriptors};
 pub use tls::Certificate;
 
 /// How long the store may take to close: a disk can hang.
@@ -64,7 +64,7 @@ impl Server {
         log: &Logger,
         api: &Handle,
     ) -> Result<Self, StartError> {
-        start::check_limit_on_open_files(config, store.descriptors())?;
+        reserve_descriptors(config, store.descriptors())?;
         let access_log = AccessLog::new(log.clone(), config.log.one_in);
         let service = Service::new(store.clone(), config.rate_limit, config.request_timeout, metrics.clone());
         let router = Router::new(operations::all(), document, access_log, service)?;

@@ -39,19 +39,15 @@ impl From<io::Error> for StartError {
 /// The file descriptors of the process itself and its listeners.
 const OWN_DESCRIPTORS: usize = 24;
 
-/// Raises the soft limit on open files, which is low for old programs that use `select`, to the hard limit.
-pub fn raise_limit_on_open_files() {
-    let limit = getrlimit(Resource::Nofile);
-    // Some systems reject their own hard limit; the soft limit then stays.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
-}
-
-/// Checks that the limit on open files allows all connections, those of operators, and the `store` descriptors of the
-/// store.
+/// Raises the soft limit on open files, which is low for old programs that use `select`, to the hard limit. Checks that it
+/// allows all connections of clients and operators, and the `store` descriptors of a store.
 ///
 /// # Errors
 /// When it does not.
-pub(super) fn check_limit_on_open_files(config: &Config, store: usize) -> Result<(), StartError> {
+pub fn reserve_descriptors(config: &Config, store: usize) -> Result<(), StartError> {
+    let limit = getrlimit(Resource::Nofile);
+    // Some systems reject their own hard limit; the soft limit then stays.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
     let needed = OWN_DESCRIPTORS + operators::MAX_CONNECTIONS + store + config.connections.max;
     match getrlimit(Resource::Nofile).current {
         Some(limit) if limit < needed as u64 => Err(StartError::of(

@@ -3,7 +3,7 @@
 
 use animal_store::config::Config;
 use animal_store::document;
-use animal_store::server::raise_limit_on_open_files;
+use animal_store::server::reserve_descriptors;
 
 use crate::clients::hostile::{Kind, PAGE};
 use crate::service::{Service, exclusive};
@@ -26,7 +26,7 @@ fn file() -> &'static str {
 /// in MiB. A good client is served meanwhile.
 async fn is_bounded(kind: Kind, limit: usize) {
     let _turn = exclusive().await;
-    raise_limit_on_open_files();
+    reserve_descriptors(&Config::default(), 0).unwrap();
     // A busy machine must not close connections before they hold most.
     let limits = ["handshake", "header", "idle", "send"].map(|name| format!("{name}_timeout"));
     let limits: Vec<_> = limits.iter().map(|name| (name.as_str(), "1h")).collect();

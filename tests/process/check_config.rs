@@ -21,7 +21,7 @@ async fn a_valid_configuration_is_one_line_and_nothing_is_opened() {
     certificate(&directory);
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let file = format!(
-        "bind = '{}'\nops_bind = 9090\n\
+        "bind = '{}'\nops_bind = '127.0.0.1:9090'\n\
          [tls]\ncertificate = 'certificate.pem'\nprivate_key = 'key.pem'\n",
         taken.local_addr().unwrap()
     );
