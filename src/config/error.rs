@@ -1,11 +1,13 @@
 //! The error of an invalid configuration: the setting, the problem, and what is expected; never the value, which may be
 //! a password.
 
+use std::path::Path;
+
 use figment::error::Kind;
 use strsim::damerau_levenshtein;
 
 use super::examples;
-use super::source::{File, Source, location};
+use super::source::{Source, location};
 
 /// An invalid configuration, in one line: the setting, the problem, and what is expected.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +20,7 @@ pub(super) fn invalid(line: &str) -> ConfigError {
 }
 
 /// Describes an error of figment in one line.
-pub(super) fn describe(error: &figment::Error, file: Option<&File>) -> ConfigError {
+pub(super) fn describe(error: &figment::Error, file: Option<&Path>) -> ConfigError {
     // The last part is a number if one value of a list is invalid.
     let names = error.path.iter().take_while(|name| name.parse::<usize>().is_err());
     let mut names: Vec<&str> = names.map(String::as_str).collect();
@@ -26,6 +28,12 @@ pub(super) fn describe(error: &figment::Error, file: Option<&File>) -> ConfigErr
         names.push(name);
     }
     let setting = names.join(".");
+    if let (Kind::Message(message), Some(file), true) = (&error.kind, file, setting.is_empty()) {
+        // The next lines of this message repeat a line of the file, which may have a password.
+        let place = message.lines().next().unwrap_or_default();
+        let example = "expected lines such as `bind = \"127.0.0.1:8080\"`";
+        return invalid(&format!("{}: {place}; {example}", file.display()));
+    }
     let problem = match &error.kind {
         Kind::UnknownField(..) => nearest(&setting, Source::of(error.metadata.as_ref()))
             .map_or(format!("no such setting; {HELP}"), |name| {

@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 use std::fmt::Display;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use figment::Figment;
 
 use super::error::{ConfigError, invalid};
-use super::source::{File, Source, location};
+use super::source::{Source, location};
 use super::terminal::escaped;
 use super::{Config, examples, names_and_values};
 use crate::storage::{DatabaseKind, has_password, read_url_file, without_password};
@@ -19,11 +19,11 @@ pub struct Loaded {
     /// The settings.
     pub config: Config,
     pub(super) figment: Figment,
-    pub(super) file: Option<File>,
+    pub(super) file: Option<PathBuf>,
 }
 
 impl Loaded {
-    /// Returns the source of a setting for messages: a flag, an environment variable, or a line of the
+    /// Returns the source of a setting for messages: a flag, an environment variable, or the
     /// configuration file.
     pub fn source(&self, setting: &str) -> String {
         let is_url_in_file = setting == "database" && self.config.database_file.is_some();
@@ -37,7 +37,7 @@ impl Loaded {
     }
 
     fn location(&self, setting: &str) -> String {
-        location(self.figment.find_metadata(setting), setting, self.file.as_ref())
+        location(self.figment.find_metadata(setting), setting, self.file.as_deref())
     }
 
     fn kind_of_source(&self, setting: &str) -> Source {
@@ -83,7 +83,7 @@ impl Loaded {
 
     fn short_source(&self, setting: &str) -> String {
         match (self.kind_of_source(setting), &self.file) {
-            (Source::File, Some(file)) => file.path.display().to_string(),
+            (Source::File, Some(file)) => file.display().to_string(),
             (source, _) => source.to_string(),
         }
     }
@@ -105,7 +105,7 @@ impl Loaded {
             // The environment of a process can be read by its user alone.
             match (self.kind_of_source("database"), &self.file) {
                 (Source::Flag, _) => warnings.push(password_in_flag("--database")),
-                (Source::File, Some(file)) => files.push(("password in", file.path.as_path())),
+                (Source::File, Some(file)) => files.push(("password in", file.as_path())),
                 _ => {}
             }
         }

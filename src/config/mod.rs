@@ -26,7 +26,7 @@ pub use connections::{ConnectionLimits, TlsFiles};
 pub use error::ConfigError;
 use error::{describe, invalid};
 pub use loaded::{Loaded, password_in_flag};
-use source::{File, PREFIX, is_of_kubernetes};
+use source::{PREFIX, is_of_kubernetes, read_file};
 
 const URL: &str = "sqlite:PATH, such as \"sqlite:animal-store.db\", or postgres://USER:PASSWORD@HOST:PORT/DATABASE, with \
                    %40 for an @ in the password";
@@ -132,13 +132,14 @@ impl Config {
     /// # Errors
     /// When the file cannot be read, a setting is unknown, or a value is invalid.
     pub fn load(flags: &Flags) -> Result<Loaded, ConfigError> {
-        let file = flags.config.as_deref().map(File::read).transpose().map_err(|line| invalid(&line))?;
+        let file = flags.config.clone();
+        let text = file.as_deref().map(read_file).transpose().map_err(|line| invalid(&line))?;
         let variables = Env::prefixed(PREFIX).filter(|name| !is_of_kubernetes(name.as_str())).split("__");
-        let figment = Figment::from(Toml::string(file.as_ref().map_or("", File::text))).merge(variables);
+        let figment = Figment::from(Toml::string(text.as_deref().unwrap_or_default())).merge(variables);
         let flags = names_and_values(flags).into_iter();
         let figment =
             flags.fold(figment, |figment, (name, value)| figment.merge(Serialized::default(&name, value)));
-        let config: Self = figment.extract().map_err(|error| describe(&error, file.as_ref()))?;
+        let config: Self = figment.extract().map_err(|error| describe(&error, file.as_deref()))?;
         let mut loaded = Loaded { config, figment, file };
         loaded.read_database_file()?;
         match loaded.config.out_of_bounds() {
@@ -238,95 +239,66 @@ mod tests {
     #[test]
     fn a_wrong_name_or_value_is_located_and_the_expected_one_is_named() {
         for (toml, place, problem) in [
-            (
-                "\ndatabse = 'sqlite:x.db'",
-                "`databse` in FILE, line 2",
-                "no such setting; did you mean `database`?",
-            ),
-            (
-                "log_level = 'info'",
-                "`log_level` in FILE, line 1",
-                "no such setting; did you mean `log.level`?",
-            ),
+            ("\ndatabse = 'sqlite:x.db'", "`databse` in FILE", "no such setting; did you mean `database`?"),
+            ("log_level = 'info'", "`log_level` in FILE", "no such setting; did you mean `log.level`?"),
             (
                 "[postgres]\nconect_timeout = '1s'",
-                "`postgres.conect_timeout` in FILE, line 2",
+                "`postgres.conect_timeout` in FILE",
                 "no such setting; did you mean `postgres.connect_timeout`?",
             ),
-            (
-                "pool = 1",
-                "`pool` in FILE, line 1",
-                "no such setting; `animal-store config` prints all settings",
-            ),
-            (
-                "request_timeout = 'soon'",
-                "`request_timeout` in FILE, line 1",
-                "expected a value such as \"10s\"",
-            ),
-            ("request_timeout = 10", "`request_timeout` in FILE, line 1", "expected a value such as \"10s\""),
-            (
-                "request_timeout = '0s'",
-                "`request_timeout` in FILE, line 1",
-                "expected a duration from 1ms to 24h",
-            ),
+            ("pool = 1", "`pool` in FILE", "no such setting; `animal-store config` prints all settings"),
+            ("request_timeout = 'soon'", "`request_timeout` in FILE", "expected a value such as \"10s\""),
+            ("request_timeout = 10", "`request_timeout` in FILE", "expected a value such as \"10s\""),
+            ("request_timeout = '0s'", "`request_timeout` in FILE", "expected a duration from 1ms to 24h"),
             (
                 "# 1\n[log]\nlevel = 'loud'",
-                "`log.level` in FILE, line 3",
+                "`log.level` in FILE",
                 "expected one of error, warning, info, debug, trace",
             ),
-            ("log = { one_in = 'x' }", "`log.one_in` in FILE, line 1", "expected a value such as 1"),
+            ("log = { one_in = 'x' }", "`log.one_in` in FILE", "expected a value such as 1"),
             (
                 "log = 'json'",
-                "`log` in FILE, line 1",
+                "`log` in FILE",
                 "expected a table such as [log]; `animal-store config` prints all settings",
             ),
             (
                 "[rate_limit]\nrequests = 0\nperiod = '1s'",
-                "`rate_limit.requests` in FILE, line 2",
+                "`rate_limit.requests` in FILE",
                 "expected a value such as 100",
             ),
             (
                 "\n[rate_limit]\nrequests = 5",
-                "`rate_limit.period` in FILE, line 2",
+                "`rate_limit.period` in FILE",
                 "missing, expected a value such as \"1s\"",
             ),
             (
                 "[rate_limit]\nrequests = 5\nperiod = '1500ms'",
-                "`rate_limit.period` in FILE, line 3",
+                "`rate_limit.period` in FILE",
                 "expected whole seconds, at least one",
             ),
-            ("bind = 'localhost'", "`bind` in FILE, line 1", "expected a value such as \"127.0.0.1:8080\""),
-            ("\n\nwrite_queue = 0", "`write_queue` in FILE, line 3", "expected a number from 1 to 1000000"),
-            ("write_queue = -1", "`write_queue` in FILE, line 1", "expected a value such as 4096"),
+            ("bind = 'localhost'", "`bind` in FILE", "expected a value such as \"127.0.0.1:8080\""),
+            ("\n\nwrite_queue = 0", "`write_queue` in FILE", "expected a number from 1 to 1000000"),
+            ("write_queue = -1", "`write_queue` in FILE", "expected a value such as 4096"),
             (
                 "[postgres]\nconnect_timeout = '25h'",
-                "`postgres.connect_timeout` in FILE, line 2",
+                "`postgres.connect_timeout` in FILE",
                 "expected a duration from 1ms to 24h",
             ),
+            ("ops_hosts = ['a', 5]", "`ops_hosts` in FILE", "expected a value such as [\"store.internal\"]"),
+            ("database = 5", "`database` in FILE", "expected a value such as \"sqlite:animal-store.db\""),
+            ("database = 'a.db'", "`database` in FILE", URL),
             (
-                "ops_hosts = ['a', 5]",
-                "`ops_hosts` in FILE, line 1",
-                "expected a value such as [\"store.internal\"]",
+                "bind = 1\n= nonsense",
+                "FILE",
+                "TOML parse error at line 2, column 1; expected lines such as `bind = \"127.0.0.1:8080\"`",
             ),
-            (
-                "database = 5",
-                "`database` in FILE, line 1",
-                "expected a value such as \"sqlite:animal-store.db\"",
-            ),
-            ("database = 'a.db'", "`database` in FILE, line 1", URL),
-            ("bind = 1\n= nonsense", "FILE, line 2", "not TOML: "),
         ] {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(file.path(), toml).unwrap();
             let place = place.replace("FILE", &file.path().display().to_string());
             let message = load_file(file.path()).err().expect(toml).to_string();
             let found = message.strip_prefix(&format!("configuration: {place}: ")).expect(&message);
-            assert!(
-                found == problem
-                    || found == format!("expected {problem}")
-                    || problem.ends_with(": ") && found.starts_with(problem),
-                "{message}"
-            );
+            assert!(found == problem || found == format!("expected {problem}"), "{message}");
         }
     }
 

@@ -16,8 +16,9 @@ use crate::telemetry::connections::Timeout;
 
 /// How often to look at a connection.
 pub(super) const PERIOD: Duration = Duration::from_secs(1);
-/// How long a client may send requests after it was told that the connection ends: longer than a round trip.
-const LAST_REQUEST: Duration = Duration::from_secs(1);
+/// How long a client may send requests after it was told that the connection ends: longer than a round trip, and shorter
+/// than the time between two looks.
+const LAST_REQUEST: Duration = Duration::from_millis(900);
 
 /// The events of a connection.
 #[derive(Debug, Default)]
@@ -186,6 +187,19 @@ mod tests {
         }
         // The last byte was taken after 174 seconds.
         assert_eq!((test.at(203), test.at(204)), (Verdict::Keep, Verdict::Close(Some(Timeout::Send))));
+    }
+
+    /// TLS holds the last bytes of a response that hyper has sent.
+    #[test]
+    fn a_client_that_takes_what_tls_holds_is_not_idle() {
+        let mut test = Test::new(false);
+        drop(test.activity.request());
+        assert_eq!(test.at(9), Verdict::Keep);
+        for second in (50..=450).step_by(50) {
+            test.activity.wrote(b"a");
+            assert_eq!(test.at(second), Verdict::Keep, "{second}");
+        }
+        assert_eq!(test.at(510), Verdict::Close(Some(Timeout::Idle)));
     }
 
     #[test]

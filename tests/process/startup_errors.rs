@@ -89,14 +89,14 @@ macro_rules! rejected_files {
 }
 
 rejected_files! {
-    a_file_that_is_not_toml_is_rejected: "bind = 1\n= nonsense" => ["store.toml, line 2", "bind = \"127.0.0.1:8080\""];
+    a_file_that_is_not_toml_is_rejected: "bind = 1\n= nonsense" => ["store.toml: TOML parse error at line 2, column 1", "bind = \"127.0.0.1:8080\""];
     a_file_that_is_not_utf_8_is_rejected: &b"\xff\xfe"[..] => ["store.toml"];
-    a_misspelt_setting_is_rejected: "databse = 'sqlite:x.db'" => ["`databse` in store.toml, line 1: no such setting; did you mean `database`?"];
-    a_setting_of_another_type_is_rejected: "write_queue = 'many'" => ["`write_queue` in store.toml, line 1", "such as 4096"];
-    a_duration_without_a_unit_is_rejected: "request_timeout = '5'" => ["`request_timeout` in store.toml, line 1", "such as \"10s\""];
-    a_timeout_of_zero_is_rejected: "request_timeout = '0s'" => ["`request_timeout` in store.toml, line 1", "from 1ms to 24h"];
-    a_rate_limit_of_zero_is_rejected: "[rate_limit]\nrequests = 0\nperiod = '1s'" => ["`rate_limit.requests` in store.toml, line 2: expected a value such as 100"];
-    an_incomplete_rate_limit_is_rejected: "[rate_limit]\nrequests = 5" => ["`rate_limit.period` in store.toml, line 1", "missing", "such as \"1s\""];
+    a_misspelt_setting_is_rejected: "databse = 'sqlite:x.db'" => ["`databse` in store.toml: no such setting; did you mean `database`?"];
+    a_setting_of_another_type_is_rejected: "write_queue = 'many'" => ["`write_queue` in store.toml", "such as 4096"];
+    a_duration_without_a_unit_is_rejected: "request_timeout = '5'" => ["`request_timeout` in store.toml", "such as \"10s\""];
+    a_timeout_of_zero_is_rejected: "request_timeout = '0s'" => ["`request_timeout` in store.toml", "from 1ms to 24h"];
+    a_rate_limit_of_zero_is_rejected: "[rate_limit]\nrequests = 0\nperiod = '1s'" => ["`rate_limit.requests` in store.toml: expected a value such as 100"];
+    an_incomplete_rate_limit_is_rejected: "[rate_limit]\nrequests = 5" => ["`rate_limit.period` in store.toml", "missing", "such as \"1s\""];
 }
 
 /// Database URLs with a mistake, each with the password `sesame`.
