@@ -1,9 +1,9 @@
 //! What a connection does, and the time limits that follow from it.
 //!
-//! The stream and the requests of a connection count events without reading a clock. Its task looks at the counters once a
-//! second, so neither a request nor a write needs a timer. `header_read_timeout` of hyper would be a
-//! second clock, cannot tell an idle connection from half a head, and does not exist for HTTP/2; `tokio-io-timeout` does
-//! not see a response over HTTP/2 that waits for a window, because nothing is written then.
+//! The stream and the requests of a connection count events without reading a clock. Its task looks at the counters once
+//! a second, so neither a request nor a write needs a timer. `header_read_timeout` of hyper would be a second clock,
+//! cannot tell an idle connection from half a head, and does not exist for HTTP/2; `tokio-io-timeout` does not see a
+//! response over HTTP/2 that waits for a window, because nothing is written then.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

@@ -165,8 +165,8 @@ impl<R: Respond> Serving<R> {
                 // A connection over HTTP/1.1 has one request, so waiting holds no more than the connection does.
                 Err(_) => serving.requests.clone().acquire_owned().await.ok(),
             };
-            // Only a chunked body can have trailers. hyper ends them only at CRLF, and would take a request after trailers
-            // that end with LF for more of them.
+            // Only a chunked body can have trailers. hyper ends them only at CRLF, and would take a request after
+            // trailers that end with LF for more of them.
             let may_have_trailers = request.body().size_hint().exact().is_none();
             // In a box, so that a connection without a request does not have the memory of one.
             let mut response = Box::pin(serving.responder.respond(incoming(request), peer)).await;

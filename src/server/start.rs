@@ -39,8 +39,8 @@ impl From<io::Error> for StartError {
 /// The file descriptors of the process itself and its listeners.
 const OWN_DESCRIPTORS: usize = 24;
 
-/// Raises the soft limit on open files, which is low for old programs that use `select`, to the hard limit. Checks that it
-/// allows all connections of clients and operators, and the `store` descriptors of a store.
+/// Raises the soft limit on open files, which is low for old programs that use `select`, to the hard limit. Checks that
+/// it allows all connections of clients and operators, and the `store` descriptors of a store.
 ///
 /// # Errors
 /// When it does not.
@@ -53,8 +53,8 @@ pub fn reserve_descriptors(config: &Config, store: usize) -> Result<(), StartErr
         Some(limit) if limit < needed as u64 => Err(StartError::of(
             "connections.max",
             format!(
-                "the limit on open files is {limit}, and the service may need {needed}; raise it with ulimit -n, or lower \
-                 connections.max"
+                "the limit on open files is {limit}, and the service may need {needed}; raise it with ulimit -n, or \
+                 lower connections.max"
             ),
         )),
         _ => Ok(()),
