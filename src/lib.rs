@@ -7,11 +7,11 @@
 //!
 //! - `main`: the program.
 //! - `cli`: the command line.
-//! - [`config`]: the settings of an operator.
 //! - [`server`]: start, shutdown, listeners, TLS, the operators' listener.
 //! - [`operations`]: one file for each `operationId`.
 //! - [`http`]: routing, inputs, error responses, access log.
 //! - [`service`]: what operations can reach. No HTTP from here on.
+//! - [`config`]: the settings of an operator.
 //! - [`rate_limit`]: the rate limit of each API key.
 //! - [`cursor`]: the signed cursors of pages.
 //! - [`keys`]: the API keys.

@@ -159,24 +159,12 @@ impl Command {
 
 fn check_config(flags: &Flags) -> Result<String, Failure> {
     let loaded = Config::load(flags)?;
-    check_certificate(&loaded)?;
+    let certificate = loaded.config.tls.as_ref().map(Certificate::load).transpose();
+    certificate.map_err(|error| loaded.with_source(error.setting, &error))?;
     let checked = storage::check_url(&loaded.config.database);
     checked.map_err(|error| loaded.with_source("database", error))?;
     print_warnings(&loaded);
     Ok("the configuration is valid\n".to_owned())
-}
-
-fn check_certificate(loaded: &Loaded) -> Result<(), Failure> {
-    let certificate = loaded.config.tls.as_ref().map(TlsFiles::load).transpose();
-    certificate.map(drop).map_err(|error| with_source(loaded, error.into()))
-}
-
-/// Adds the source of the setting that caused an error, if one did.
-fn with_source(loaded: &Loaded, error: StartError) -> Failure {
-    match error.setting() {
-        Some(setting) => loaded.with_source(setting, error).into(),
-        None => error.into(),
-    }
 }
 
 fn completions(shell: Shell) -> Result<String, Failure> {

@@ -2,16 +2,16 @@
 
 use std::future;
 use std::io::{self, Write};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use animal_store::VERSION;
-use animal_store::config::{Config, Flags, ListenAddress, Loaded};
+use animal_store::config::{Config, Flags, Loaded};
 use animal_store::document::DOCUMENT;
-use animal_store::server::{Listeners, Server, ServerOptions, descriptors};
+use animal_store::server::{Listeners, Server, reserve_descriptors};
 use animal_store::storage::{self, StoreOptions};
 use animal_store::telemetry::logging;
 use animal_store::telemetry::metrics::Metrics;
@@ -24,7 +24,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::interval;
 
 use super::databases::store_options;
-use super::{Failure, check_certificate, report_large_files_as_errors, with_source};
+use super::{Failure, report_large_files_as_errors};
 
 /// How long the threads of the runtime may miss events.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -32,14 +32,13 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// `animal-store serve`
 #[derive(Args)]
 pub(super) struct Serve {
-    /// The address to listen on: ADDRESS:PORT, localhost:PORT, or a PORT of 127.0.0.1; port 0 picks a free
-    /// port [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "[ADDRESS:]PORT")]
-    bind: Option<ListenAddress>,
+    /// The address to listen on; port 0 picks a free port [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "IP:PORT")]
+    bind: Option<SocketAddr>,
     /// The address of the operators' listener, which serves /livez, /readyz and /metrics without
     /// authentication [default: no such listener]
-    #[arg(long, value_name = "[ADDRESS:]PORT")]
-    ops_bind: Option<ListenAddress>,
+    #[arg(long, value_name = "IP:PORT")]
+    ops_bind: Option<SocketAddr>,
     #[command(flatten)]
     flags: Flags,
 }
@@ -67,14 +66,14 @@ impl Serve {
     pub(super) fn run(self) -> Result<(), Failure> {
         // Before the first thread is started.
         let inherited = inherited()?;
-        descriptors::raise()?;
+        let flags = Flags { bind: self.bind, ops_bind: self.ops_bind, ..self.flags };
+        let loaded = Config::load(&flags)?;
+        reserve_descriptors(&loaded.config, 0).map_err(|error| loaded.with_source(error.setting, &error))?;
         // Huge pages make memory resident that buffers of idle connections never touch. It works without this, too.
         let _ = nix::sys::prctl::set_thp_disable(true);
         // What holds up requests must not hold up signals and operators.
         let own = Builder::new_current_thread().enable_all().build()?;
         own.block_on(async { report_large_files_as_errors() })?;
-        let flags = Flags { bind: self.bind, ops_bind: self.ops_bind, ..self.flags };
-        let loaded = Config::load(&flags)?;
         let mut metrics = Metrics::default();
         metrics.add_build_info(VERSION, DOCUMENT?.version);
         let (log, buffer) = logging::start(&loaded.config.log, metrics.log.clone())?;
@@ -127,24 +126,12 @@ async fn serve(
     // Their default is to end the process. A handler stays when its stream is dropped.
     let _ignored = [signal(SignalKind::user_defined1())?, signal(SignalKind::user_defined2())?];
     let document = DOCUMENT?;
-    let options = ServerOptions {
-        bind: config.bind.0,
-        ops_bind: config.ops_bind.map(|ListenAddress(address)| address),
-        ops_hosts: config.ops_hosts.clone(),
-        tls: config.tls.clone(),
-        connections: config.connections,
-        request_timeout: config.request_timeout,
-        rate_limit: config.rate_limit,
-        shutdown_delay: config.shutdown_delay,
-        metrics,
-    };
-    let with_source = |error| with_source(loaded, error);
     // Before the store is opened, which may create or migrate a database.
-    let listeners = Listeners::inherit(&options, public, operators).map_err(with_source)?;
-    check_certificate(loaded)?;
-    let metrics = options.metrics.store.clone();
+    let listeners = Listeners::open(config, public, operators)
+        .map_err(|error| loaded.with_source(error.setting, &error))?;
+    let store_metrics = metrics.store.clone();
     let new_file = storage::missing_file(&config.database);
-    let mut store_options = StoreOptions { metrics, ..store_options(config, log) };
+    let mut store_options = StoreOptions { metrics: store_metrics, ..store_options(config, log) };
     store_options.postgres.url_file.clone_from(&config.database_file);
     let database = config.database.clone();
     let opening = runtime.spawn(async move { storage::open(&database, &store_options).await });
@@ -160,11 +147,12 @@ async fn serve(
     if let Some(path) = new_file {
         warn!(log, "created a new database"; "source" => loaded.source("database"), "file" => %path.display());
     }
-    let server = match Server::start(&options, listeners, &document, Arc::clone(&store), log, runtime) {
+    let started = Server::start(config, listeners, &document, Arc::clone(&store), metrics, log, runtime);
+    let server = match started {
         Ok(server) => server,
         Err(error) => {
             store.close().await;
-            return Err(with_source(error));
+            return Err(loaded.with_source(error.setting, &error).into());
         }
     };
     let now = Timestamp::now();

@@ -1,12 +1,13 @@
-//! The error of an invalid configuration: the setting, the problem, and what is expected; never a value that may
-//! be a password.
+//! The error of an invalid configuration: the setting, the problem, and what is expected; never the value, which may be
+//! a password.
 
-use figment::error::{Actual, Kind};
+use std::path::Path;
+
+use figment::error::Kind;
 use strsim::damerau_levenshtein;
 
-use super::source::{File, Source, location};
-use super::terminal::may_be_secret;
-use super::{Config, names_and_values};
+use super::examples;
+use super::source::{Source, location};
 
 /// An invalid configuration, in one line: the setting, the problem, and what is expected.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +20,7 @@ pub(super) fn invalid(line: &str) -> ConfigError {
 }
 
 /// Describes an error of figment in one line.
-pub(super) fn describe(error: &figment::Error, file: Option<&File>) -> ConfigError {
+pub(super) fn describe(error: &figment::Error, file: Option<&Path>) -> ConfigError {
     // The last part is a number if one value of a list is invalid.
     let names = error.path.iter().take_while(|name| name.parse::<usize>().is_err());
     let mut names: Vec<&str> = names.map(String::as_str).collect();
@@ -27,27 +28,19 @@ pub(super) fn describe(error: &figment::Error, file: Option<&File>) -> ConfigErr
         names.push(name);
     }
     let setting = names.join(".");
+    if let (Kind::Message(message), Some(file), true) = (&error.kind, file, setting.is_empty()) {
+        // The next lines of this message repeat a line of the file, which may have a password.
+        let place = message.lines().next().unwrap_or_default();
+        let example = "expected lines such as `bind = \"127.0.0.1:8080\"`";
+        return invalid(&format!("{}: {place}; {example}", file.display()));
+    }
     let problem = match &error.kind {
-        Kind::UnknownField(..) => {
-            let nearest = nearest(&setting, Source::of(error.metadata.as_ref()));
-            format!(
-                "no such setting; {}",
-                nearest.map_or(HELP.to_owned(), |name| format!("did you mean {name}?"))
-            )
-        }
+        Kind::UnknownField(..) => nearest(&setting, Source::of(error.metadata.as_ref()))
+            .map_or(format!("no such setting; {HELP}"), |name| {
+                format!("no such setting; did you mean {name}?")
+            }),
         Kind::MissingField(_) => format!("missing, {}", expected(&setting)),
-        Kind::UnknownVariant(found, known) => {
-            format!("{}expected one of {}", text(found), known.join(", "))
-        }
-        Kind::InvalidType(found, _) | Kind::InvalidValue(found, _) => {
-            let found = match found {
-                Actual::Str(found) => text(found),
-                // Such as "signed int `-1`".
-                other => format!("found {}, ", other.to_string().rsplit(' ').next().unwrap_or_default()),
-            };
-            format!("{found}{}", expected(&setting))
-        }
-        Kind::Message(message) => message.clone(),
+        Kind::UnknownVariant(_, known) => format!("expected one of {}", known.join(", ")),
         _ => expected(&setting),
     };
     invalid(&format!("{}: {problem}", location(error.metadata.as_ref(), &setting, file)))
@@ -55,14 +48,9 @@ pub(super) fn describe(error: &figment::Error, file: Option<&File>) -> ConfigErr
 
 const HELP: &str = "`animal-store config` prints all settings";
 
-/// Returns the text that was found, unless it may be a database URL in the wrong place.
-fn text(found: &str) -> String {
-    if may_be_secret(found) { String::new() } else { format!("found {found:?}, ") }
-}
-
 /// Returns a valid value of a setting.
 fn expected(setting: &str) -> String {
-    match names_and_values(&Config::example()).get(setting) {
+    match examples().get(setting) {
         Some(example) => format!("expected a value such as {example}"),
         None => format!("expected a table such as [{setting}]; {HELP}"),
     }
@@ -70,8 +58,7 @@ fn expected(setting: &str) -> String {
 
 /// Returns the spelling of the setting that an unknown name resembles.
 fn nearest(unknown: &str, source: Source) -> Option<String> {
-    let known = names_and_values(&Config::example()).into_keys();
-    let distances = known.map(|name| (damerau_levenshtein(unknown, &name), name));
+    let distances = examples().into_keys().map(|name| (damerau_levenshtein(unknown, &name), name));
     let (distance, name) = distances.min()?;
     (distance <= 1 + unknown.len() / 4).then(|| source.spelling(&name))
 }

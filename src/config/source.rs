@@ -1,17 +1,28 @@
 //! Where the value of a setting comes from.
 
-use std::fs;
+use std::env;
+use std::fs::File;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use figment::Metadata;
-use toml_edit::ImDocument;
 
 /// No more of a configuration file is read, because `/dev/zero` has no end.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The prefix of the variables of the environment.
 pub(super) const PREFIX: &str = "ANIMAL_STORE_";
+
+/// Whether Kubernetes injects a variable for a Service such as `animal-store` or `animal-store-ops` (Kubernetes
+/// documentation, "Service", "Environment variables"), by its name without the prefix. `ANIMAL_STORE_PORT=8080` is a
+/// mistake of an operator.
+pub(super) fn is_of_kubernetes(name: &str) -> bool {
+    let name = name.to_uppercase();
+    let is_url = || env::var(format!("{PREFIX}{name}")).is_ok_and(|value| value.contains("://"));
+    name.split('_').any(|word| word == "SERVICE")
+        || name.contains("PORT_")
+        || name.ends_with("PORT") && is_url()
+}
 
 /// The kinds of sources. A later one overrides an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::Display)]
@@ -44,68 +55,28 @@ impl Source {
     }
 }
 
-/// A configuration file that is valid TOML.
-pub(super) struct File {
-    pub(super) path: PathBuf,
-    document: ImDocument<String>,
+/// Reads a configuration file.
+///
+/// # Errors
+/// One line, when the file cannot be read.
+pub(super) fn read_file(path: &Path) -> Result<String, String> {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text));
+    read.map(|_| text).map_err(|error| {
+        let path = path.display();
+        format!("{path} cannot be read: {error}; expected a file such as `animal-store config` prints")
+    })
 }
 
-impl File {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// One line, when the file cannot be read or is not TOML.
-    pub(super) fn read(path: &Path) -> Result<Self, String> {
-        let shown = path.display();
-        let mut text = String::new();
-        let read = fs::File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text));
-        read.map_err(|error| {
-            format!("{shown} cannot be read: {error}; expected a file such as `animal-store config` prints")
-        })?;
-        let document = ImDocument::parse(text.clone()).map_err(|error| {
-            let line = error.span().map_or(1, |span| line(&text, span.start));
-            let problem = error.message().replace('\n', ", ");
-            format!("{shown}, line {line}: not TOML: {problem}; expected a line such as `bind = \"127.0.0.1:8080\"`")
-        })?;
-        Ok(Self { path: path.to_owned(), document })
-    }
-
-    /// Returns the content of the file.
-    pub(super) fn text(&self) -> &str {
-        self.document.raw()
-    }
-
-    /// Returns the line of a setting, or of the table that it is missing from.
-    fn line(&self, setting: &str) -> Option<usize> {
-        let (mut item, mut at) = (self.document.as_item(), None);
-        for name in setting.split('.') {
-            let Some((key, next)) = item.as_table_like().and_then(|table| table.get_key_value(name)) else {
-                break;
-            };
-            at = key.span().or_else(|| next.span());
-            item = next;
-        }
-        at.map(|span| line(self.text(), span.start))
-    }
-}
-
-/// Returns the line of a byte of a text, from 1.
-fn line(text: &str, at: usize) -> usize {
-    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
-}
-
-/// Returns where a setting was given, for messages: a line of the file, a variable, a flag or the default.
-pub(super) fn location(metadata: Option<&Metadata>, setting: &str, file: Option<&File>) -> String {
+/// Returns where a setting was given, for messages: the file, a variable, a flag or the default.
+pub(super) fn location(metadata: Option<&Metadata>, setting: &str, file: Option<&Path>) -> String {
     let source = Source::of(metadata);
     // A key may be anything, for example a URL.
     let is_name = setting.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
     let spelling = source.spelling(if is_name { setting } else { "[redacted]" });
     match (source, file) {
         (Source::Default, _) => format!("the default of {spelling}"),
-        (Source::File, Some(file)) => {
-            let line = file.line(setting).map(|line| format!(", line {line}")).unwrap_or_default();
-            format!("{spelling} in {}{line}", file.path.display())
-        }
+        (Source::File, Some(file)) => format!("{spelling} in {}", file.display()),
         _ => spelling,
     }
 }

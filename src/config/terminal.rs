@@ -7,17 +7,14 @@ pub fn changes_terminal(character: char) -> bool {
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns a text in one line, with an escape such as `\u{1b}` for each of these characters.
+/// Returns a text in one line, with an escape such as `\u001b` for each of these characters, as in TOML and JSON.
 pub fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if changes_terminal(character) {
-            escaped.extend(character.escape_default());
-        } else {
-            escaped.push(character);
-        }
-    }
-    escaped
+    let escape = |character: char| match changes_terminal(character) {
+        // None of them needs more digits.
+        true => format!("\\u{:04x}", u32::from(character)),
+        false => character.to_string(),
+    };
+    text.chars().map(escape).collect()
 }
 
 /// Whether a text may contain a secret: it may be an API key or a database URL, or a mistyped one.
@@ -35,7 +32,7 @@ mod tests {
     #[test]
     fn only_what_changes_a_terminal_is_escaped() {
         assert_eq!(escaped("a b\u{200d}\u{5d0}\u{1f994}\\"), "a b\u{200d}\u{5d0}\u{1f994}\\");
-        assert_eq!(escaped("a\n\u{1b}[2K\u{9b}\u{202e}"), "a\\n\\u{1b}[2K\\u{9b}\\u{202e}");
+        assert_eq!(escaped("a\n\u{1b}[2K\u{9b}\u{202e}"), "a\\u000a\\u001b[2K\\u009b\\u202e");
     }
 
     #[test]

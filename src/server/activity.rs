@@ -1,21 +1,24 @@
 //! What a connection does, and the time limits that follow from it.
 //!
-//! The stream and the requests of a connection count events without reading a clock. Its task looks at the counters a few
-//! times in each limit, so neither a request nor a write needs a timer. `header_read_timeout` of hyper would be a
-//! second clock, cannot tell an idle connection from half a head, and does not exist for HTTP/2; `tokio-io-timeout` does
-//! not see a response over HTTP/2 that waits for a window, because nothing is written then.
+//! The stream and the requests of a connection count events without reading a clock. Its task looks at the counters once
+//! a second, so neither a request nor a write needs a timer. `header_read_timeout` of hyper would be a second clock,
+//! cannot tell an idle connection from half a head, and does not exist for HTTP/2; `tokio-io-timeout` does not see a
+//! response over HTTP/2 that waits for a window, because nothing is written then.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::limits::ConnectionLimits;
+use crate::config::ConnectionLimits;
 use crate::telemetry::connections::Timeout;
 
-/// How long a client may send requests after it was told that the connection ends: longer than a round trip.
-const LAST_REQUEST: Duration = Duration::from_secs(1);
+/// How often to look at a connection.
+pub(super) const PERIOD: Duration = Duration::from_secs(1);
+/// How long a client may send requests after it was told that the connection ends: longer than a round trip, and shorter
+/// than the time between two looks.
+const LAST_REQUEST: Duration = Duration::from_millis(900);
 
 /// The events of a connection.
 #[derive(Debug, Default)]
@@ -24,18 +27,12 @@ pub(super) struct Activity {
     written: AtomicU64,
     /// The requests that have arrived.
     requests: AtomicU64,
-    /// The requests that have no response yet.
-    running: AtomicUsize,
-    /// The responses of which bytes wait for the client.
-    unsent: AtomicUsize,
     /// Whether the client is to be told that the connection ends.
     ends: AtomicBool,
-}
-
-/// A request without a response, or a response that waits for its client, until this is dropped.
-pub(super) struct Open {
-    activity: Arc<Activity>,
-    counter: fn(&Activity) -> &AtomicUsize,
+    /// A clone for each request that has no response yet.
+    running: Arc<()>,
+    /// A clone for each response of which bytes wait for the client.
+    unsent: Arc<()>,
 }
 
 impl Activity {
@@ -44,31 +41,20 @@ impl Activity {
         self.written.fetch_add(bytes.len() as u64, Relaxed);
     }
 
-    /// Counts a request that has arrived.
-    pub(super) fn request(self: &Arc<Self>) -> Open {
+    /// Counts a request that has arrived. It has no response until the returned value is dropped.
+    pub(super) fn request(&self) -> Arc<()> {
         self.requests.fetch_add(1, Relaxed);
-        self.open(|it| &it.running)
+        self.running.clone()
     }
 
-    /// Counts a response whose bytes wait for the client.
-    pub(super) fn response(self: &Arc<Self>) -> Open {
-        self.open(|it| &it.unsent)
-    }
-
-    fn open(self: &Arc<Self>, counter: fn(&Self) -> &AtomicUsize) -> Open {
-        counter(self).fetch_add(1, Relaxed);
-        Open { activity: self.clone(), counter }
+    /// Counts a response, whose bytes wait for the client until the returned value is dropped.
+    pub(super) fn response(&self) -> Arc<()> {
+        self.unsent.clone()
     }
 
     /// Whether the client is to be told that the connection ends.
     pub(super) fn ends(&self) -> bool {
         self.ends.load(Relaxed)
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        (self.counter)(&self.activity).fetch_sub(1, Relaxed);
     }
 }
 
@@ -88,10 +74,10 @@ pub(super) struct Watch {
     limits: ConnectionLimits,
     pub(super) is_http2: bool,
     opened: Instant,
-    /// The bytes at the last look, and when they last changed or no response waited.
-    written: (u64, Instant),
-    /// The requests at the last look, and when there last was one.
-    requests: (u64, Instant),
+    /// The bytes and the requests at the last look.
+    seen: (u64, u64),
+    /// When one of them last changed, or a request had no response.
+    since: Instant,
 }
 
 impl Watch {
@@ -102,43 +88,34 @@ impl Watch {
         is_http2: bool,
         now: Instant,
     ) -> Self {
-        Self { activity, limits, is_http2, opened: now, written: (0, now), requests: (0, now) }
-    }
-
-    /// Returns how often to look: a few times in the shortest limit.
-    pub(super) fn period(&self) -> Duration {
-        let shortest = self.limits.times().into_iter().map(|(_, limit)| limit).min().unwrap_or_default();
-        (shortest / 8).clamp(Duration::from_millis(10), LAST_REQUEST)
+        Self { activity, limits, is_http2, opened: now, seen: (0, 0), since: now }
     }
 
     /// Marks that the client is told at `now` that the connection ends. From then on it has [`LAST_REQUEST`].
     pub(super) fn tell(&mut self, now: Instant) {
         self.activity.ends.store(true, Relaxed);
-        self.requests.1 = now;
+        self.since = now;
     }
 
     /// Looks at the connection.
     pub(super) fn look(&mut self, now: Instant) -> Verdict {
         let (activity, limits) = (&self.activity, &self.limits);
-        let unsent = activity.unsent.load(Relaxed) > 0;
-        let written = activity.written.load(Relaxed);
-        if written != self.written.0 || !unsent {
-            self.written = (written, now);
+        let is_open = |count: &Arc<()>| Arc::strong_count(count) > 1;
+        let (running, unsent) = (is_open(&activity.running), is_open(&activity.unsent));
+        let seen = (activity.written.load(Relaxed), activity.requests.load(Relaxed));
+        if seen != self.seen || running {
+            (self.seen, self.since) = (seen, now);
         }
-        let requests = activity.requests.load(Relaxed);
-        if requests != self.requests.0 || unsent || activity.running.load(Relaxed) > 0 {
-            self.requests = (requests, now);
-        }
-        let (age, idle) = (now - self.opened, now - self.requests.1);
-        if now - self.written.1 >= limits.send_timeout {
+        let (age, quiet) = (now - self.opened, now - self.since);
+        if unsent && quiet >= limits.send_timeout {
             Verdict::Close(Some(Timeout::Send))
         } else if age >= limits.max_age {
             Verdict::Close(Some(Timeout::Age))
         } else if activity.ends() {
-            if idle >= LAST_REQUEST { Verdict::Close(None) } else { Verdict::Keep }
-        } else if requests == 0 && age >= limits.header_timeout {
+            if !unsent && quiet >= LAST_REQUEST { Verdict::Close(None) } else { Verdict::Keep }
+        } else if seen.1 == 0 && age >= limits.header_timeout {
             Verdict::Close(Some(Timeout::Header))
-        } else if idle >= limits.idle_timeout {
+        } else if !unsent && quiet >= limits.idle_timeout {
             let idle = Some(Timeout::Idle);
             if self.is_http2 { Verdict::Tell(idle) } else { Verdict::Close(idle) }
         } else if age >= limits.max_age / 2 {
@@ -154,7 +131,7 @@ mod tests {
     use super::*;
 
     const LIMITS: ConnectionLimits = ConnectionLimits {
-        max: None,
+        max: 1,
         max_requests: 1,
         handshake_timeout: Duration::from_secs(5),
         header_timeout: Duration::from_secs(10),
@@ -210,6 +187,19 @@ mod tests {
         }
         // The last byte was taken after 174 seconds.
         assert_eq!((test.at(203), test.at(204)), (Verdict::Keep, Verdict::Close(Some(Timeout::Send))));
+    }
+
+    /// TLS holds the last bytes of a response that hyper has sent.
+    #[test]
+    fn a_client_that_takes_what_tls_holds_is_not_idle() {
+        let mut test = Test::new(false);
+        drop(test.activity.request());
+        assert_eq!(test.at(9), Verdict::Keep);
+        for second in (50..=450).step_by(50) {
+            test.activity.wrote(b"a");
+            assert_eq!(test.at(second), Verdict::Keep, "{second}");
+        }
+        assert_eq!(test.at(510), Verdict::Close(Some(Timeout::Idle)));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use dropshot::Body;
 use http::header::{CONNECTION, HeaderValue};
@@ -24,10 +25,9 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::io::InspectWriter;
 use tokio_util::sync::CancellationToken;
 
-use super::activity::{Activity, Verdict, Watch};
-use super::limits::ConnectionLimits;
-use super::request_body::RequestBody;
-use super::response_body::unsent;
+use super::activity::{Activity, PERIOD, Verdict, Watch};
+use super::body::{incoming, outgoing};
+use crate::config::ConnectionLimits;
 use crate::http::Router;
 use crate::telemetry::connections::{ConnectionMetrics, Timeout};
 
@@ -49,15 +49,16 @@ pub(super) trait Respond: Send + Sync + 'static {
 }
 
 impl Respond for Router {
-    async fn respond(&self, request: Request<Body>, peer: IpAddr) -> Response<Body> {
-        Self::respond(self, request, peer).await
+    // Without another future around that of the router, which would be copied once more.
+    fn respond(&self, request: Request<Body>, peer: IpAddr) -> impl Future<Output = Response<Body>> + Send {
+        Self::respond(self, request, peer)
     }
 }
 
 /// What serves the connections of a listener.
 pub(super) struct Serving<R> {
     responder: R,
-    limits: ConnectionLimits,
+    pub(super) limits: ConnectionLimits,
     pub(super) metrics: ConnectionMetrics,
     pub(super) log: Logger,
     /// The certificate of new connections; `None` without TLS.
@@ -77,7 +78,7 @@ impl<R: Respond> Serving<R> {
         responder: R,
         limits: ConnectionLimits,
         metrics: ConnectionMetrics,
-        tls: Option<ServerConfig>,
+        tls: Option<Arc<ServerConfig>>,
         log: &Logger,
     ) -> Self {
         let mut http1 = http1::Builder::new();
@@ -92,18 +93,13 @@ impl<R: Respond> Serving<R> {
             limits,
             metrics,
             log: log.clone(),
-            tls: tls.map(|config| watch::Sender::new(Arc::new(config))),
+            tls: tls.map(watch::Sender::new),
             requests: Arc::new(Semaphore::new(limits.max_requests)),
             http1,
             http2,
             stopping: CancellationToken::new(),
             closing: CancellationToken::new(),
         }
-    }
-
-    /// Returns the maximum number of connections.
-    pub(super) fn max(&self) -> usize {
-        self.limits.max.unwrap_or(ConnectionLimits::DEFAULT_MAX)
     }
 
     /// Serves a connection until it ends. HTTP/2 needs TLS, which negotiates it (ALPN, RFC 9113, section 3.2).
@@ -171,15 +167,16 @@ impl<R: Respond> Serving<R> {
                 // A connection over HTTP/1.1 has one request, so waiting holds no more than the connection does.
                 Err(_) => serving.requests.clone().acquire_owned().await.ok(),
             };
-            let (request, is_last) = RequestBody::wrap(request);
+            let (request, may_have_trailers) = incoming(request);
             // In a box, so that a connection without a request does not have the memory of one.
             let mut response = Box::pin(serving.responder.respond(request, peer)).await;
-            let ends = serving.stopping.is_cancelled() || activity.ends() || is_last();
+            let ends = serving.stopping.is_cancelled() || activity.ends();
+            let ends = ends || may_have_trailers.is_some_and(|it| it.load(Relaxed));
             if ends && !is_http2 {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             drop(running);
-            Ok(unsent(response, permit, &activity).await)
+            Ok(outgoing(response, permit, &activity).await)
         }
     }
 
@@ -189,7 +186,7 @@ impl<R: Respond> Serving<R> {
         C: GracefulConnection<Error = hyper::Error>,
     {
         let mut http = pin!(http);
-        let mut period = interval(watch.period());
+        let mut period = interval(PERIOD);
         period.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             // First what is ready: a client is not late because the service is.

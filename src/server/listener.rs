@@ -1,7 +1,7 @@
 //! A listener: binds its address, and accepts connections until it is closed.
 //!
-//! With the maximum number of connections open, the next ones wait in the kernel's queue: a client that is served later is
-//! better off than one that is closed, and nobody who is connected loses their place.
+//! With the maximum number of connections open, the next ones wait in the kernel's queue: a client that is served later
+//! is better off than one that is closed, and connected clients keep their place.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
@@ -16,33 +16,80 @@ use tokio::time::{Instant, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::connection::{Respond, Serving};
+use super::start::StartError;
+use super::tls::Certificate;
+use crate::config::Config;
 
 /// The number of connections that the kernel may accept before the service does. The kernel has a limit too:
 /// `net.core.somaxconn`, 4096 by default on Linux.
 const BACKLOG: i32 = 4096;
-/// What the kernel may buffer for a client; it takes twice this. A slow client makes room often enough to be seen.
+/// What the kernel may buffer for a client; it takes twice this.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
-/// How long the listener waits when there are no file descriptors for a connection: first, and at most.
-const PAUSES: [Duration; 2] = [Duration::from_millis(5), Duration::from_secs(1)];
+/// How much of it the kernel may not have sent yet. It makes room when a client has taken three quarters of this, instead
+/// of a third of the buffer, so even a slow client is seen to take some (12 KiB instead of 64, loopback, small window).
+const UNSENT_BYTES: u32 = 16 * 1024;
+/// How long the listener waits when the kernel has no file descriptor for a connection.
+const PAUSE: Duration = Duration::from_millis(100);
 /// How often the log says so.
 const WARN_AGAIN: Duration = Duration::from_secs(10);
 /// How long a closing listener must have no connection. In this time, the last packets of connections arrive
 /// that the kernel has promised to clients.
 const LAST_CONNECTIONS: Duration = Duration::from_millis(50);
 
-/// Binds an address.
-///
-/// # Errors
-/// When it cannot be bound.
-pub(super) fn bind(address: SocketAddr) -> io::Result<StdListener> {
-    let socket = StdListener::bind(address)?;
-    // The standard library sets a shorter queue; Linux accepts a new length.
-    SockRef::from(&socket).listen(BACKLOG)?;
-    Ok(socket)
+/// The listening sockets and the certificate of a server.
+pub struct Listeners {
+    pub(super) public: StdListener,
+    pub(super) operators: Option<StdListener>,
+    /// Whether another process keeps the public one open.
+    pub(super) inherited: bool,
+    pub(super) certificate: Option<Certificate>,
 }
 
-/// Starts the task that accepts connections, which closes them when it ends. Returns it with the address of the listener.
-/// Must be called within a tokio runtime.
+impl Listeners {
+    /// Uses the sockets that a service manager opened, binds the addresses of the others, and reads the certificate.
+    ///
+    /// # Errors
+    /// [`StartError`] with the setting.
+    pub fn open(
+        config: &Config,
+        public: Option<StdListener>,
+        operators: Option<StdListener>,
+    ) -> Result<Self, StartError> {
+        let inherited = public.is_some();
+        let public = public.map_or_else(|| bind(config.bind, "bind"), Ok)?;
+        let operators = match (operators, config.ops_bind) {
+            (None, Some(address)) => Some(bind(address, "ops_bind")?),
+            (inherited, _) => inherited,
+        };
+        let certificate = config.tls.as_ref().map(Certificate::load).transpose()?;
+        Ok(Self { public, operators, inherited, certificate })
+    }
+}
+
+fn bind(address: SocketAddr, setting: &'static str) -> Result<StdListener, StartError> {
+    let socket = StdListener::bind(address).and_then(|socket| {
+        // The standard library sets a shorter queue; Linux accepts a new length.
+        SockRef::from(&socket).listen(BACKLOG)?;
+        Ok(socket)
+    });
+    socket.map_err(|error| {
+        StartError::of(setting, format!("cannot listen on {address}: {error}; {}", remedy(&error)))
+    })
+}
+
+/// Returns what to do when an address cannot be bound.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "a port below 1024 needs the capability CAP_NET_BIND_SERVICE; add it, or choose a port from 1024 on"
+        }
+        io::ErrorKind::AddrNotAvailable => "choose an address of this machine",
+        _ => "stop what uses it, or choose another address",
+    }
+}
+
+/// Starts the task that accepts connections, which closes them when it ends. Returns it with the address of the
+/// listener. Must be called within a tokio runtime.
 ///
 /// # Errors
 /// When the runtime rejects the socket.
@@ -51,6 +98,12 @@ pub(super) fn start<R: Respond>(
     inherited: bool,
     serving: Arc<Serving<R>>,
 ) -> io::Result<(SocketAddr, AbortOnDropHandle<()>)> {
+    socket.set_nonblocking(true)?;
+    // Connections inherit these options, and work without them, too.
+    let options = SockRef::from(&socket);
+    let _ = options.set_tcp_nodelay(true);
+    let _ = options.set_send_buffer_size(SEND_BUFFER_BYTES);
+    let _ = options.set_tcp_notsent_lowat(UNSENT_BYTES);
     let address = socket.local_addr()?;
     let accept = accept(TcpListener::from_std(socket)?, inherited, serving);
     Ok((address, AbortOnDropHandle::new(tokio::spawn(accept))))
@@ -60,16 +113,13 @@ pub(super) fn start<R: Respond>(
 /// closes the socket, and waits for all connections. When this is dropped, they are closed. Those of an `inherited` socket,
 /// which another process keeps open, wait there for the next process.
 async fn accept<R: Respond>(socket: TcpListener, inherited: bool, serving: Arc<Serving<R>>) {
-    let max = serving.max();
+    let max = serving.limits.max;
     serving.metrics.set_max(max);
     let mut open = JoinSet::new();
     let spawn = |open: &mut JoinSet<()>, (stream, peer): (TcpStream, SocketAddr)| {
-        // The connection works without these options, too.
-        let _ = stream.set_nodelay(true);
-        let _ = SockRef::from(&stream).set_send_buffer_size(SEND_BUFFER_BYTES);
         open.spawn(serving.clone().serve(stream, peer.ip()));
     };
-    let (mut pause, mut warned) = (PAUSES[0], None::<Instant>);
+    let mut warned = None::<Instant>;
     loop {
         serving.metrics.set_open(open.len());
         let accepted = tokio::select! {
@@ -78,18 +128,14 @@ async fn accept<R: Respond>(socket: TcpListener, inherited: bool, serving: Arc<S
             accepted = socket.accept(), if open.len() < max => accepted,
         };
         match accepted {
-            Ok(accepted) => {
-                spawn(&mut open, accepted);
-                pause = PAUSES[0];
-            }
+            Ok(accepted) => spawn(&mut open, accepted),
             Err(error) if is_of_the_client(&error) => {}
             Err(error) => {
                 if warned.is_none_or(|at| at.elapsed() >= WARN_AGAIN) {
                     warn!(serving.log, "cannot accept connections"; "error" => %error);
                     warned = Some(Instant::now());
                 }
-                let _ = timeout(pause, serving.closing.cancelled()).await;
-                pause = (2 * pause).min(PAUSES[1]);
+                let _ = timeout(PAUSE, serving.closing.cancelled()).await;
             }
         }
     }
@@ -126,4 +172,20 @@ fn refuse_connections(socket: &TcpListener) -> io::Result<()> {
         SockFilter::new(RETURN, 0, 0, 0),
         SockFilter::new(RETURN, 0, 0, u32::MAX),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_cannot_be_bound_has_a_remedy() {
+        for (errno, expected) in [
+            (rustix::io::Errno::ACCESS, "a port below 1024 needs the capability CAP_NET_BIND_SERVICE"),
+            (rustix::io::Errno::ADDRINUSE, "stop what uses it"),
+            (rustix::io::Errno::ADDRNOTAVAIL, "choose an address of this machine"),
+        ] {
+            assert!(remedy(&errno.into()).starts_with(expected), "{errno}");
+        }
+    }
 }

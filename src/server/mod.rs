@@ -1,15 +1,12 @@
 //! The server: starts the listeners, and shuts down without losing a response.
 
 mod activity;
+mod body;
 mod connection;
-pub mod descriptors;
-mod limits;
 mod listener;
 mod operators;
-mod options;
-mod request_body;
-mod response_body;
-pub mod tls;
+mod start;
+mod tls;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,31 +17,35 @@ use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::config::{Config, TlsFiles};
 use crate::document::Document;
 use crate::http::{BASE_PATH, Router};
 use crate::operations;
 use crate::service::Service;
 use crate::storage::Store;
 use crate::telemetry::connections::ConnectionMetrics;
+use crate::telemetry::metrics::Metrics;
 use connection::Serving;
 use operators::Operators;
-use tls::TlsFiles;
 
-pub use limits::ConnectionLimits;
-pub use options::{Listeners, ServerOptions, StartError};
+pub use listener::Listeners;
+pub use start::{StartError, reserve_descriptors};
+pub use tls::Certificate;
 
 /// How long the store may take to close: a disk can hang.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A running server. Dropping it does not wait for requests; [`Server::stop`] does.
 pub struct Server {
-    options: ServerOptions,
     address: SocketAddr,
     ops_address: Option<SocketAddr>,
+    tls: Option<TlsFiles>,
+    shutdown_delay: Duration,
     serving: Arc<Serving<Router>>,
     accepting: AbortOnDropHandle<()>,
     _operating: Option<AbortOnDropHandle<()>>,
     store: Arc<Store>,
+    metrics: Arc<Metrics>,
 }
 
 impl Server {
@@ -53,29 +54,25 @@ impl Server {
     /// # Errors
     /// [`StartError`].
     pub fn start(
-        options: &ServerOptions,
+        config: &Config,
         listeners: Listeners,
         document: &Document,
         store: Arc<Store>,
+        metrics: Arc<Metrics>,
         log: &Logger,
         api: &Handle,
     ) -> Result<Self, StartError> {
-        let metrics = options.metrics.clone();
-        let max = options.connections.max.unwrap_or(ConnectionLimits::DEFAULT_MAX);
-        let max = max.min(descriptors::for_connections(store.descriptors())?);
-        let limits = ConnectionLimits { max: Some(max), ..options.connections };
-        let service =
-            Service::new(store.clone(), options.rate_limit, options.request_timeout, metrics.clone());
+        reserve_descriptors(config, store.descriptors())?;
+        let service = Service::new(store.clone(), config.rate_limit, config.request_timeout, metrics.clone());
         let router = Router::new(operations::all(), document, log, service)?;
-        let tls = options.tls.as_ref().map(TlsFiles::load).transpose()?;
-        let tls = tls.map(|certificate| certificate.report(&metrics));
-        let serving = Serving::new(router, limits, metrics.connections.clone(), tls, log);
-        let serving = Arc::new(serving);
+        let tls = listeners.certificate.map(|certificate| certificate.report(&metrics));
+        let connections = metrics.connections.clone();
+        let serving = Arc::new(Serving::new(router, config.connections, connections, tls, log));
         let operators = Operators {
             store: store.clone(),
             metrics: metrics.clone(),
             stopping: serving.stopping.clone(),
-            hosts: options.ops_hosts.clone(),
+            hosts: config.ops_hosts.clone(),
             api: api.clone(),
             api_version: document.version,
         };
@@ -86,19 +83,21 @@ impl Server {
         let _api = api.enter();
         let (address, accepting) = listener::start(listeners.public, listeners.inherited, serving.clone())?;
         Ok(Self {
-            options: options.clone(),
             address,
             ops_address,
+            tls: config.tls.clone(),
+            shutdown_delay: config.shutdown_delay,
             serving,
             accepting,
             _operating: operating,
             store,
+            metrics,
         })
     }
 
     /// Returns the base URL: scheme, address and [`BASE_PATH`].
     pub fn base_url(&self) -> String {
-        let scheme = if self.options.tls.is_some() { "https" } else { "http" };
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
         format!("{scheme}://{}{BASE_PATH}", self.address)
     }
 
@@ -115,10 +114,10 @@ impl Server {
     /// Reloads the certificate for new connections. If it cannot be used, logs why and keeps the previous
     /// one.
     pub fn reload_certificate(&self) {
-        let (Some(files), Some(tls)) = (&self.options.tls, &self.serving.tls) else { return };
-        match files.load() {
+        let (Some(files), Some(tls)) = (&self.tls, &self.serving.tls) else { return };
+        match Certificate::load(files) {
             Ok(certificate) => {
-                tls.send_replace(Arc::new(certificate.report(&self.options.metrics)));
+                tls.send_replace(certificate.report(&self.metrics));
                 info!(self.serving.log, "certificate reloaded");
             }
             Err(error) => warn!(self.serving.log, "the certificate stays as it was"; "error" => %error),
@@ -126,11 +125,11 @@ impl Server {
     }
 
     /// Reports that the server is not ready, and adds `Connection: close` to its responses. After
-    /// [`ServerOptions::shutdown_delay`], stops accepting connections, and closes each one when it has no
+    /// [`Config::shutdown_delay`], stops accepting connections, and closes each one when it has no
     /// request in progress. Those that are open `grace` later are closed too. Then closes the store.
     pub async fn stop(mut self, grace: Duration) {
         self.serving.stopping.cancel();
-        sleep(self.options.shutdown_delay).await;
+        sleep(self.shutdown_delay).await;
         self.serving.closing.cancel();
         if timeout(grace, &mut self.accepting).await.is_ok() {
             info!(self.serving.log, "all requests finished");

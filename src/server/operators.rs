@@ -17,9 +17,9 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::connection::Respond;
-use super::limits::ConnectionLimits;
 use crate::VERSION;
-use crate::http::{check_head, host};
+use crate::config::ConnectionLimits;
+use crate::http::host;
 use crate::storage::Store;
 use crate::telemetry::metrics::Metrics;
 
@@ -32,7 +32,7 @@ pub(super) const MAX_CONNECTIONS: usize = 16;
 pub(super) fn limits() -> ConnectionLimits {
     let short = Duration::from_secs(2);
     ConnectionLimits {
-        max: Some(MAX_CONNECTIONS),
+        max: MAX_CONNECTIONS,
         max_requests: MAX_CONNECTIONS,
         header_timeout: short,
         idle_timeout: short,
@@ -58,26 +58,22 @@ pub(super) struct Operators {
 
 impl Respond for Operators {
     async fn respond(&self, request: Request<Body>, _: IpAddr) -> Response<Body> {
-        let request = &request.map(drop);
-        if let Err(error) = check_head(request) {
-            return text(StatusCode::BAD_REQUEST, format!("{error}\n"));
-        }
-        if !self.is_own_host(request) {
+        if !self.is_own_host(&request) {
             return text(
                 StatusCode::MISDIRECTED_REQUEST,
                 "send a Host that is an IP address, localhost, or in the setting ops_hosts\n",
             );
         }
         let path = match (request.method(), request.uri().path()) {
+            (&Method::GET | &Method::HEAD, path) => path,
             // The health check that HAProxy sends unless it is told otherwise.
             (&Method::OPTIONS, "/" | "*") => "/readyz",
-            (_, path) => path,
+            _ => {
+                let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are allowed\n");
+                response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+                return response;
+            }
         };
-        if path == request.uri().path() && !matches!(*request.method(), Method::GET | Method::HEAD) {
-            let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "this path allows only GET, HEAD\n");
-            response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
-            return response;
-        }
         match path {
             "/livez" => text(StatusCode::OK, "alive\n"),
             "/readyz" => match self.check_ready().await {
@@ -98,7 +94,7 @@ impl Respond for Operators {
 }
 
 impl Operators {
-    fn is_own_host(&self, request: &Request<()>) -> bool {
+    fn is_own_host<B>(&self, request: &Request<B>) -> bool {
         let host = request.uri().authority().cloned().or_else(|| host(request.headers()));
         // No browser sends HTTP/1.0, and programs that do mostly have no Host.
         let Some(host) = host else {

@@ -1,14 +1,13 @@
 //! The memory that clients can make the program hold with the default limits: the table "Memory" in
 //! `src/server/README.md`.
 
+use animal_store::config::Config;
 use animal_store::document;
-use animal_store::server::{ConnectionLimits, descriptors};
+use animal_store::server::reserve_descriptors;
 
 use crate::clients::hostile::{Kind, PAGE};
 use crate::service::{Service, exclusive};
 
-/// All connections but the one of a client that is served meanwhile.
-const CONNECTIONS: usize = ConnectionLimits::DEFAULT_MAX - 1;
 /// The requests at the same time on a connection over HTTP/2.
 const STREAMS: usize = 32;
 /// What clients may hold, in MiB: without a key, and all together.
@@ -27,7 +26,7 @@ fn file() -> &'static str {
 /// in MiB. A good client is served meanwhile.
 async fn is_bounded(kind: Kind, limit: usize) {
     let _turn = exclusive().await;
-    descriptors::raise().unwrap();
+    reserve_descriptors(&Config::default(), 0).unwrap();
     // A busy machine must not close connections before they hold most.
     let limits = ["handshake", "header", "idle", "send"].map(|name| format!("{name}_timeout"));
     let limits: Vec<_> = limits.iter().map(|name| (name.as_str(), "1h")).collect();
@@ -41,7 +40,9 @@ async fn is_bounded(kind: Kind, limit: usize) {
     assert_eq!(good.get(PAGE).await.unwrap().0, 200);
     let before = service.memory("VmRSS");
     let mut held = Vec::new();
-    for _ in 0..CONNECTIONS {
+    // All but the one of the good client.
+    let connections = Config::default().connections.max - 1;
+    for _ in 0..connections {
         held.push(service.held(kind).await.unwrap());
     }
     let (mut most, mut since) = (0, 0);
@@ -53,7 +54,7 @@ async fn is_bounded(kind: Kind, limit: usize) {
         most = most.max(now);
     }
     let grown = (most - before) / 1024;
-    println!("{kind:?}: {CONNECTIONS} connections hold {grown} MiB at most");
+    println!("{kind:?}: {connections} connections hold {grown} MiB at most");
     assert!(grown < limit, "{kind:?}: {grown} MiB");
     drop(held);
     // What was held is free for others.

@@ -58,7 +58,7 @@ async fn requests_above_the_limit_wait_or_are_refused() {
 /// The number of clients is greater than the limit on open files of the service.
 #[tokio::test]
 async fn silent_clients_do_not_use_up_the_descriptors() {
-    const LIMIT: &str = "300";
+    const LIMIT: &str = "450";
     let limit = |command: &mut Command| {
         let program = command.as_std().get_program().to_owned();
         let arguments: Vec<_> = command.as_std().get_args().map(ToOwned::to_owned).collect();
@@ -78,12 +78,12 @@ async fn silent_clients_do_not_use_up_the_descriptors() {
         limited.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
         *command = limited;
     };
-    let service = Service::start_with(&[("header_timeout", "1h")], &[], limit).await;
+    let service = Service::start_with(&[("header_timeout", "1h"), ("max", "150")], &[], limit).await;
     let mut early = service.connect(false).await;
     assert_eq!(early.get("/v1/pets").await.unwrap().0, 200);
     let max = service.metric("connections_max").await;
     let mut hostile = Vec::new();
-    for _ in 0..400 {
+    for _ in 0..500 {
         hostile.push(service.held(Kind::Silent).await.unwrap());
     }
     service.wait_for_metric("connections_open", |open| open == max).await;

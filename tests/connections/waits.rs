@@ -104,7 +104,7 @@ async fn an_old_connection_ends_between_requests() {
     assert_eq!(client.get("/v1/pets").await.unwrap().0, 200);
     service.stop().await;
 
-    let service = Service::start_tls(&[("max_age", "4s"), ("idle_timeout", "1h")]).await;
+    let service = Service::start_tls(&[("max_age", "8s"), ("idle_timeout", "1h")]).await;
     is_told(&service).await;
     let mut connection = service.held(Kind::IdleHttp1).await.unwrap();
     let request =

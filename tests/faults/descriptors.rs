@@ -72,6 +72,8 @@ async fn no_file_descriptors_are_left() {
 async fn a_flood_leaves_descriptors_to_postgresql_and_the_operators() {
     const LIMIT: usize = 192;
     const READERS: usize = 30;
+    /// The limit without the descriptors of the process, the operators and the database.
+    const MAX: usize = LIMIT - 40 - READERS - 3;
     /// The clients that read at the same time: more than connections for reading, so that all of these are opened.
     const CLIENTS: usize = 2 * READERS;
     let _turn = exclusive().await;
@@ -84,10 +86,11 @@ async fn a_flood_leaves_descriptors_to_postgresql_and_the_operators() {
     let directory = WorkDir::new();
     let hard = format!("--nofile={LIMIT}:{LIMIT}");
     let service = directory
-        .serve_with(&["--ops-bind", "0", "--database", &url], |command| {
+        .serve_with(&["--ops-bind", "127.0.0.1:0", "--database", &url], |command| {
             prefix(command, &["prlimit", &hard, "--"]);
             command.env("ANIMAL_STORE_POSTGRES__READERS", READERS.to_string());
             command.env("ANIMAL_STORE_CONNECTIONS__HEADER_TIMEOUT", "1h");
+            command.env("ANIMAL_STORE_CONNECTIONS__MAX", MAX.to_string());
         })
         .await;
     let responses = async {
@@ -131,7 +134,7 @@ async fn too_few_file_descriptors_to_start() {
         return skip(9, "too few file descriptors to start", "prlimit is not installed");
     }
     // With fewer, a descriptor that this process inherited leaves none to load libraries with.
-    for limit in [8, 16, 32, 63] {
+    for limit in [8, 16, 64, 551] {
         let hard = format!("--nofile={limit}:{limit}");
         let serve = |command: &mut Command| prefix(command, &["prlimit", &hard, "--"]);
         let line = directory.run_changed(&["serve", "--bind", "127.0.0.1:0"], serve).await.failure();
@@ -141,22 +144,22 @@ async fn too_few_file_descriptors_to_start() {
     if let Some(cluster) = shared() {
         let url = cluster.url(&cluster.database("").await);
         let serve = |command: &mut Command| {
-            prefix(command, &["prlimit", "--nofile=140:140", "--"]);
+            prefix(command, &["prlimit", "--nofile=640:640", "--"]);
             command.env("ANIMAL_STORE_POSTGRES__READERS", "100");
         };
         let arguments = ["serve", "--bind", "127.0.0.1:0", "--database", &url];
         let finished = directory.run_changed(&arguments, serve).await;
         // The first line warns about `fsync`, which is off.
         let line = finished.stderr.lines().last().unwrap();
-        let expected = "error: the limit on open files is 140, and the service needs more than 143";
+        let expected = "error: the limit on open files is 640, and the service may need 655; raise it";
         assert!(finished.code == Some(1) && line.starts_with(expected), "{}", finished.stderr);
     }
     // The service raises the soft limit up to the hard limit.
-    let soft = |command: &mut Command| prefix(command, &["prlimit", "--nofile=32:256", "--"]);
+    let soft = |command: &mut Command| prefix(command, &["prlimit", "--nofile=32:1234", "--"]);
     let service = directory.serve_with(&[], soft).await;
     let limits = fs::read_to_string(format!("/proc/{}/limits", service.pid().as_raw_nonzero())).unwrap();
     let files = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
-    assert_eq!(files.split_whitespace().nth(3), Some("256"), "{files}");
+    assert_eq!(files.split_whitespace().nth(3), Some("1234"), "{files}");
     service.stop().await;
 }
 

@@ -10,11 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use animal_store::config::{Config, ConnectionLimits};
 use animal_store::document::{self, Deprecation, Document};
 use animal_store::keys::{self, NewKey};
 use animal_store::rate_limit::RateLimit;
-use animal_store::server::{ConnectionLimits, Listeners, Server, ServerOptions};
+use animal_store::server::{Listeners, Server};
 use animal_store::storage::{self, Migrate, PostgresOptions, Store, StoreMetrics, StoreOptions};
+use animal_store::telemetry::metrics::Metrics;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -53,7 +55,7 @@ pub struct Service {
 
 /// The options of a service.
 pub struct Setup {
-    options: ServerOptions,
+    config: Config,
     store: StoreOptions,
     document: Document,
 }
@@ -61,14 +63,14 @@ pub struct Setup {
 impl Setup {
     /// Sets the time limit of each step of a request.
     pub fn request_timeout(mut self, limit: Duration) -> Self {
-        self.options.request_timeout = limit;
+        self.config.request_timeout = limit;
         self
     }
 
     /// Sets a rate limit per key.
     pub fn rate_limit(mut self, requests: u32, period: Duration) -> Self {
         let requests = NonZeroU32::new(requests).expect("a limit is not zero");
-        self.options.rate_limit = Some(RateLimit { requests, period });
+        self.config.rate_limit = Some(RateLimit { requests, period });
         self
     }
 
@@ -90,17 +92,18 @@ impl Setup {
         let database = Database::fresh().await;
         let log = Log::default();
         let logger = log.logger();
-        let metrics = self.options.metrics.store.clone();
-        let mut store = StoreOptions { log: logger.clone(), metrics, ..self.store };
+        let metrics = Arc::new(Metrics::default());
+        let mut store = StoreOptions { log: logger.clone(), metrics: metrics.store.clone(), ..self.store };
         store.postgres.schema = database.schema();
         let store = storage::open(&database.url(), &store).await.expect("a store");
         let store = Arc::new(FailingStore::around(store));
-        let listeners = Listeners::bind(&self.options).expect("a free port");
+        let listeners = Listeners::open(&self.config, None, None).expect("a free port");
         let server = Server::start(
-            &self.options,
+            &self.config,
             listeners,
             &self.document,
             store.store(),
+            metrics,
             &logger,
             &Handle::current(),
         )
@@ -150,10 +153,15 @@ impl Service {
     /// Returns default options, to change before the start.
     pub fn setup() -> Setup {
         let connections = ConnectionLimits { header_timeout: TIMEOUT, ..ConnectionLimits::default() };
-        let options = ServerOptions { request_timeout: TIMEOUT, connections, ..ServerOptions::default() };
+        let config = Config {
+            bind: SocketAddr::from(([127, 0, 0, 1], 0)),
+            request_timeout: TIMEOUT,
+            connections,
+            ..Config::default()
+        };
         let store = store_options(4096);
         let document = document::DOCUMENT.expect("the document");
-        Setup { options, store, document }
+        Setup { config, store, document }
     }
 
     /// Creates another key.

@@ -21,7 +21,7 @@ async fn a_valid_configuration_is_one_line_and_nothing_is_opened() {
     certificate(&directory);
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let file = format!(
-        "bind = '{}'\nops_bind = 9090\n\
+        "bind = '{}'\nops_bind = '127.0.0.1:9090'\n\
          [tls]\ncertificate = 'certificate.pem'\nprivate_key = 'key.pem'\n",
         taken.local_addr().unwrap()
     );
@@ -93,7 +93,7 @@ async fn reading_a_file_that_does_not_end_ends() {
     directory.write("key.toml", "[tls]\ncertificate = 'certificate.pem'\nprivate_key = '/dev/zero'\n");
     let url = "postgres://u@h/d?sslmode=verify-full&sslrootcert=/dev/zero";
     for (arguments, problem) in [
-        (["--config", "/dev/zero"], "/dev/zero, line 1: not TOML"),
+        (["--config", "/dev/zero"], "/dev/zero: TOML parse error at line 1, column 1"),
         (["--config", "certificate.toml"], "/dev/zero: contains no certificate"),
         (["--config", "key.toml"], "/dev/zero: contains no private key"),
         (["--database", url], "sslrootcert /dev/zero contains no certificate"),

@@ -72,7 +72,7 @@ async fn a_mistyped_database_is_not_created() {
     {
         for (arguments, environment, source) in [
             (&["--database", "sqlite:typo.db"][..], &[][..], "--database"),
-            (&["--config", "typo.toml"], &[], "`database` in typo.toml, line 2"),
+            (&["--config", "typo.toml"], &[], "`database` in typo.toml"),
             (&[], &[("ANIMAL_STORE_DATABASE", "sqlite:typo.db")], "ANIMAL_STORE_DATABASE"),
         ] {
             let line = directory.run_with(&[command, arguments].concat(), environment).await.failure();
@@ -117,7 +117,7 @@ async fn a_service_whose_database_was_replaced_is_unavailable() {
     let directory = WorkDir::new();
     let key = directory.run(&["key", "create", "shop"]).await.success().trim_end().to_owned();
     directory.run(&["backup", "other.db"]).await.success();
-    let service = directory.serve(&["--ops-bind", "0"]).await;
+    let service = directory.serve(&["--ops-bind", "127.0.0.1:0"]).await;
     service.add(&key, 1).await;
     // The database and its log.
     let rename = |from: &str, to: &str| {
@@ -378,7 +378,7 @@ async fn list_escapes_what_would_change_a_terminal() {
     drop(database);
     let list = directory.run(&["key", "list"]).await.success();
     assert_eq!(list.lines().count(), 2, "{list:?}");
-    assert!(list.ends_with("  shop\\nkey_1 \\u{1b}[2K  \\u{202e}5 maet, pohs\n"), "{list:?}");
+    assert!(list.ends_with("  shop\\u000akey_1 \\u001b[2K  \\u202e5 maet, pohs\n"), "{list:?}");
 }
 
 #[tokio::test]

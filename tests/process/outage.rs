@@ -27,7 +27,7 @@ const NO_DEADLINE: &str = "request_timeout = '1h'\n";
 /// Starts the service on this database.
 async fn serve(directory: &WorkDir, database: &str) -> Program {
     directory.write("store.toml", NO_DEADLINE);
-    directory.serve(&["--ops-bind", "0", "--config", "store.toml", "--database", database]).await
+    directory.serve(&["--ops-bind", "127.0.0.1:0", "--config", "store.toml", "--database", database]).await
 }
 
 /// How long the server is stopped.

@@ -1,18 +1,17 @@
-//! The limits of the connections to the public listener. Multiplied, they are the memory that clients can hold: see
-//! "Memory" in README.md.
+//! The settings of the public listener: its limits, and the files of its certificate.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The limits of connections to a listener.
+/// The limits of connections to a listener. Multiplied, they are the memory that clients can hold: see "Memory" in
+/// `src/server/README.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConnectionLimits {
-    /// The maximum number of connections; further ones wait in the kernel. `None` for what the limit on open files
-    /// allows, and at most [`Self::DEFAULT_MAX`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max: Option<usize>,
+    /// The maximum number of connections; further ones wait in the kernel.
+    pub max: usize,
     /// The maximum number of requests of all connections together, each until its client has taken the response.
     pub max_requests: usize,
     /// How long a TLS handshake may take.
@@ -21,7 +20,7 @@ pub struct ConnectionLimits {
     /// How long a client may take to send its first request, from the handshake on.
     #[serde(with = "humantime_serde")]
     pub header_timeout: Duration,
-    /// How long a connection stays open without a complete request.
+    /// How long a connection stays open without a complete request and without a byte taken.
     #[serde(with = "humantime_serde")]
     pub idle_timeout: Duration,
     /// How long a client may take nothing while bytes wait for it.
@@ -32,26 +31,10 @@ pub struct ConnectionLimits {
     pub max_age: Duration,
 }
 
-impl ConnectionLimits {
-    /// The maximum number of connections without a setting.
-    pub const DEFAULT_MAX: usize = 512;
-
-    /// Returns the time limits with the names of their settings.
-    pub fn times(&self) -> [(&'static str, Duration); 5] {
-        [
-            ("connections.handshake_timeout", self.handshake_timeout),
-            ("connections.header_timeout", self.header_timeout),
-            ("connections.idle_timeout", self.idle_timeout),
-            ("connections.send_timeout", self.send_timeout),
-            ("connections.max_age", self.max_age),
-        ]
-    }
-}
-
 impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
-            max: None,
+            max: 512,
             max_requests: 1024,
             handshake_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(10),
@@ -60,4 +43,14 @@ impl Default for ConnectionLimits {
             max_age: Duration::from_secs(3600),
         }
     }
+}
+
+/// The files of the certificate and its private key, in PEM.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsFiles {
+    /// The certificate chain, leaf first.
+    pub certificate: PathBuf,
+    /// The private key of the leaf, without a passphrase.
+    pub private_key: PathBuf,
 }
