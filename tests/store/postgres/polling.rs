@@ -89,8 +89,9 @@ async fn a_batch_that_is_rolled_back_lets_the_next_one_write() {
         async move { add(&two, "fast").await }
     });
     waiting(&database, 2).await;
-    let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
-         WHERE datname = current_database() AND wait_event = 'advisory' AND query LIKE 'WITH numbered%'";
+    // That of the slow batch, which waited first.
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+         WHERE datname = current_database() AND wait_event = 'advisory' ORDER BY query_start LIMIT 1";
     database.client().await.query_one(end, &[]).await.unwrap();
     slow.await.unwrap().unwrap_err();
     assert_eq!(two.pets(ALL).await.unwrap().pets, [fast.await.unwrap()]);
