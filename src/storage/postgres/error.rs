@@ -17,7 +17,7 @@ pub(in crate::storage) enum ConnectError {
     Refused { host: String, code: Option<String>, why: String },
     #[error("{host} is a standby")]
     Standby { host: String },
-    /// See `connector.rs`.
+    /// See `session.rs`.
     #[error("{host} is not used: {why}")]
     Old { host: String, why: String },
     #[error("{host} cannot be reached: {why}")]

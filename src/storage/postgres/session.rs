@@ -1,10 +1,15 @@
 //! One connection to the primary: its settings, its warnings and its time limits.
+//!
+//! An old primary that comes back before it is demoted is kept out: each promotion of a standby increases the timeline of the
+//! cluster (PostgreSQL documentation, "Timelines"). A connection to a lower timeline than this process has seen is rejected,
+//! and open ones are closed as soon as a higher one is seen.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use slog::{Logger, debug, warn};
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{
@@ -13,7 +18,6 @@ use tokio_postgres::{
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_util::sync::CancellationToken;
 
-use super::connector::{CURRENT, Timelines};
 use super::error::{ConnectError, PgError};
 use crate::storage::options::StoreOptions;
 
@@ -24,6 +28,10 @@ type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 const WAIT_FOR_STANDBY: &str = "SyncRepWaitForLSN";
 /// The timeout of a request to cancel a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Returns the timeline of a primary: the first eight hexadecimal digits of the name of its WAL file. Every role may
+/// execute it. Fails on a standby.
+pub(super) const CURRENT: &str = "SELECT substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)";
 
 /// A connection to the primary.
 pub(in crate::storage) struct Session {
@@ -220,4 +228,70 @@ pub(super) fn settings(schema: Option<&str>, options: &StoreOptions) -> String {
          SELECT CASE WHEN NOT pg_is_in_recovery() THEN ({CURRENT}) END",
         values.join(", ")
     )
+}
+
+/// The highest timeline that this process has seen.
+pub(super) struct Timelines(watch::Sender<u32>);
+
+/// A connection is to an older timeline than another one was.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it is an old primary: its timeline is {found}, but {highest} was seen before")]
+pub(super) struct OldTimeline {
+    found: u32,
+    highest: u32,
+}
+
+impl Timelines {
+    pub(super) fn new() -> Self {
+        Self(watch::Sender::new(0))
+    }
+
+    /// Notes the timeline of a new connection. Rejects it if a higher one was seen.
+    pub(super) fn admit(&self, found: u32) -> Result<Admitted, OldTimeline> {
+        self.0.send_if_modified(|highest| {
+            let is_higher = found > *highest;
+            *highest = found.max(*highest);
+            is_higher
+        });
+        let highest = *self.0.borrow();
+        if found < highest {
+            return Err(OldTimeline { found, highest });
+        }
+        Ok(Admitted { timeline: found, highest: self.0.subscribe() })
+    }
+}
+
+/// The timeline of a connection.
+pub(super) struct Admitted {
+    timeline: u32,
+    highest: watch::Receiver<u32>,
+}
+
+impl Admitted {
+    /// Completes when a higher timeline is seen.
+    pub(super) async fn replaced(mut self) {
+        if self.highest.wait_for(|highest| *highest > self.timeline).await.is_err() {
+            // The store was closed.
+            std::future::pending().await
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_higher_timeline_replaces_lower_ones_for_good() {
+        let timelines = Timelines::new();
+        let first = timelines.admit(3).unwrap();
+        let second = timelines.admit(3).unwrap();
+        assert!(first.replaced().now_or_never().is_none());
+        let third = timelines.admit(4).unwrap();
+        assert!(second.replaced().now_or_never().is_some());
+        assert_eq!(timelines.admit(3).err(), Some(OldTimeline { found: 3, highest: 4 }));
+        assert!(third.replaced().now_or_never().is_none());
+    }
 }
