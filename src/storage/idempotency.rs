@@ -86,21 +86,21 @@ impl Expiry {
     }
 }
 
-/// A clock for the age of idempotency keys, which follows a wall clock but never its jumps ahead: such a jump would remove
-/// keys early.
+/// A clock for the age of idempotency keys. It follows a wall clock, but jumps of that never shorten the life of a key.
 ///
-/// It adds the monotonic clock to the lowest difference between the two clocks that was seen. If the wall clock jumps back,
-/// or the machine sleeps, keys only live longer. A process that starts while the wall clock is ahead does not notice:
+/// A key is stored with the later of the wall clock and of what the monotonic clock adds to the first look at it; it
+/// expires by the earlier one, with the lowest difference between the two clocks that was seen. If the wall clock jumps, or
+/// the machine sleeps, keys only live longer. A process that starts while the wall clock is wrong does not notice:
 /// therefore the systemd unit has `After=time-sync.target`.
 pub(super) struct SteadyClock {
     start: std::time::Instant,
-    /// In seconds; `None` before the first look at the wall clock.
-    lowest: Option<i64>,
+    /// The first and the lowest difference, in seconds; `None` before the first look at the wall clock.
+    differences: Option<(i64, i64)>,
 }
 
 impl Default for SteadyClock {
     fn default() -> Self {
-        Self { start: std::time::Instant::now(), lowest: None }
+        Self { start: std::time::Instant::now(), differences: None }
     }
 }
 
@@ -113,14 +113,28 @@ impl SteadyClock {
     /// Looks at the wall clock like [`SteadyClock::see`]. Returns the time, in seconds, before which keys that were stored
     /// have expired.
     pub(super) fn expired_before(&mut self, wall: i64) -> i64 {
-        self.expired_before_at(wall, self.start.elapsed().as_secs() as i64)
+        self.expired_before_at(wall, self.monotonic())
+    }
+
+    /// Returns the earliest time, in seconds, with which a key may be stored now. Needs a look at the wall clock before.
+    pub(super) fn earliest(&self) -> i64 {
+        self.earliest_at(self.monotonic())
+    }
+
+    fn monotonic(&self) -> i64 {
+        self.start.elapsed().as_secs() as i64
     }
 
     fn expired_before_at(&mut self, wall: i64, monotonic: i64) -> i64 {
         let difference = wall.saturating_sub(monotonic);
-        let lowest = self.lowest.map_or(difference, |lowest| lowest.min(difference));
-        self.lowest = Some(lowest);
+        let (first, lowest) = self.differences.unwrap_or((difference, difference));
+        let lowest = lowest.min(difference);
+        self.differences = Some((first, lowest));
         monotonic.saturating_add(lowest).saturating_sub(IdempotencyKey::LIFETIME.as_secs())
+    }
+
+    fn earliest_at(&self, monotonic: i64) -> i64 {
+        self.differences.map_or(0, |(first, _)| monotonic.saturating_add(first))
     }
 }
 
@@ -183,6 +197,14 @@ mod tests {
         // Set back by an hour: from now on, keys live an hour longer.
         assert_eq!(age_limit(START - 3600 + 40, 40), 40 - 3600);
         assert_eq!(age_limit(START + 50, 50), 50 - 3600);
+    }
+
+    #[test]
+    fn a_key_that_is_stored_while_the_wall_clock_is_behind_has_the_right_time() {
+        let mut clock = SteadyClock::default();
+        clock.expired_before_at(1_000_000, 5);
+        clock.expired_before_at(1_000_000 - 25 * 3600, 15);
+        assert_eq!(clock.earliest_at(20), 1_000_015);
     }
 
     #[test]

@@ -160,6 +160,7 @@ impl Store {
     /// The error with which a read or a write would fail.
     pub async fn check_ready(&self) -> Result<(), StoreError> {
         engine!(self, pets(PetsQuery { status: None, after: None, limit: 1 }).await)?;
+        engine!(self, key_by_hash([0; 32]).await)?;
         if let Engine::Sqlite(engine) = &self.engine {
             engine.check_disk()?;
         }

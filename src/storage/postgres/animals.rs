@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio::try_join;
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::engine::Postgres;
@@ -52,7 +53,7 @@ const INSERT: &str = concat!(
      SELECT id FROM numbered ORDER BY position"
 );
 
-// Stores keys too, which do not exist, after [`BEGIN`]. The response is the JSON text of the animal.
+// Stores keys too, which do not exist, after [`BEGIN`]. The response is the JSON text of the animal. $7 is the earliest time.
 const INSERT_ONCE: &str = "WITH numbered AS ( \
          SELECT nextval('animal_id') AS id, name, category, status, client, value, fingerprint, position \
          FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bytea[]) \
@@ -66,7 +67,7 @@ const INSERT_ONCE: &str = "WITH numbered AS ( \
                  THEN json_build_object('id', id, 'name', name, 'categoryId', category) \
                  ELSE json_build_object('id', id, 'name', name, 'categoryId', category, 'status', status) \
              END::text, \
-             floor(extract(epoch FROM now()))::bigint \
+             greatest(floor(extract(epoch FROM now()))::bigint, $7) \
          FROM numbered WHERE client IS NOT NULL \
      ) \
      SELECT id FROM numbered ORDER BY position";
@@ -142,7 +143,12 @@ impl Statements {
     }
 
     /// Stores animals and their keys. Returns the identifiers in the same order.
-    pub(super) async fn insert(&self, client: &Client, additions: &[&Addition]) -> Result<Vec<i64>, PgError> {
+    pub(super) async fn insert(
+        &self,
+        client: &Client,
+        additions: &[&Addition],
+        clock: &SteadyClock,
+    ) -> Result<Vec<i64>, PgError> {
         if additions.is_empty() {
             return Ok(Vec::new());
         }
@@ -156,9 +162,9 @@ impl Statements {
             let (clients, values) = keys(additions);
             let fingerprints: Vec<Option<&[u8]>> =
                 additions.iter().map(|it| it.key.as_ref().map(|it| &it.fingerprint[..])).collect();
-            client
-                .query(&self.insert_once, &[&names, &categories, &statuses, &clients, &values, &fingerprints])
-                .await?
+            let keys: [&(dyn ToSql + Sync); 7] =
+                [&names, &categories, &statuses, &clients, &values, &fingerprints, &clock.earliest()];
+            client.query(&self.insert_once, &keys).await?
         };
         let ids: Vec<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
         if ids.len() == additions.len() {

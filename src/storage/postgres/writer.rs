@@ -123,7 +123,7 @@ impl Writer {
             session.transaction(until, writing).await?
         } else if !additions.is_empty() {
             let new: Vec<&Addition> = additions.iter().map(|(addition, _)| *addition).collect();
-            let ids = session.transaction(until, statements.insert(client, &new)).await?;
+            let ids = session.transaction(until, statements.insert(client, &new, &self.clock)).await?;
             keep(&mut additions, HashMap::new(), &ids)?
         } else {
             session.transaction(until, check_writable(client)).await?;
@@ -159,7 +159,7 @@ async fn write<'a>(
     let new: Vec<&Addition> =
         new.filter(|addition| addition.key.as_ref().is_none_or(|it| seen.insert(&it.key))).collect();
     let commit = async { Ok(client.batch_execute("COMMIT").await?) };
-    let (ids, ()) = try_join!(statements.insert(client, &new), commit)?;
+    let (ids, ()) = try_join!(statements.insert(client, &new, clock), commit)?;
     Ok(keep(additions, known, &ids)? + changes.len())
 }
 

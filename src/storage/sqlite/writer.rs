@@ -140,7 +140,7 @@ fn execute_write(
 ) -> rusqlite::Result<bool> {
     match write {
         Write::Add(addition, caller) => {
-            caller.keep(Ok(animals::add(connection, addition, now())?));
+            caller.keep(Ok(animals::add(connection, addition, now().max(clock.earliest()))?));
             Ok(true)
         }
         Write::Change(change, caller) => {

@@ -138,9 +138,9 @@ async fn a_request_takes_one_round_trip() {
     assert_eq!(store.pets(ALL).await.unwrap().pets, [pet]);
     assert_eq!(sent.take(), ["BE"]);
 
-    // A read on the one connection, and a simple query on the other.
+    // Reads on the one connection, and a simple query on the other.
     store.check_ready().await.unwrap();
-    assert_eq!(sent.take(), ["BE", "Q"]);
+    assert_eq!(sent.take(), ["BE", "BE", "Q"]);
 }
 
 #[tokio::test]
