@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 use figment::Figment;
 
-use super::error::{ConfigError, invalid};
-use super::source::{Source, location};
+use super::error::{ConfigError, Source, invalid, location};
 use super::terminal::escaped;
 use super::{Config, examples, names_and_values};
 use crate::storage::{DatabaseKind, has_password, read_url_file, without_password};

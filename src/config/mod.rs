@@ -19,14 +19,12 @@ use crate::telemetry::logging::Log;
 mod connections;
 mod error;
 mod loaded;
-mod source;
 pub mod terminal;
 
 pub use connections::{ConnectionLimits, TlsFiles};
 pub use error::ConfigError;
-use error::{describe, invalid};
+use error::{PREFIX, describe, invalid, is_of_kubernetes, read_file};
 pub use loaded::{Loaded, password_in_flag};
-use source::{PREFIX, is_of_kubernetes, read_file};
 
 const URL: &str = "sqlite:PATH, such as \"sqlite:animal-store.db\", or postgres://USER:PASSWORD@HOST:PORT/DATABASE, with \
                    %40 for an @ in the password";

@@ -16,8 +16,7 @@ use quick_cache::sync::Cache;
 // Unlike the clock of `std`, tests can pause and advance this one.
 use tokio::time::Instant;
 
-use super::error::StoreError;
-use super::types::KeyRecord;
+use super::types::{KeyRecord, StoreError};
 
 /// The maximum age of an entry, from the start of its query.
 const MAX_AGE: Duration = Duration::from_secs(1);

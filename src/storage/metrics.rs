@@ -25,7 +25,7 @@ use strum::IntoStaticStr;
 // Unlike the clock of `std`, tests can pause and advance this one.
 use tokio::time::Instant;
 
-use super::error::ErrorType;
+use super::types::ErrorType;
 
 /// The buckets, up to the largest batch of the engines.
 const BATCHES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];

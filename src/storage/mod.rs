@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 pub mod copy;
-mod error;
 mod idempotency;
 mod key_cache;
 mod metrics;
@@ -18,11 +17,10 @@ mod types;
 mod url;
 mod write;
 
-pub use error::StoreError;
 pub use metrics::StoreMetrics;
 pub use options::{Migrate, OpenError, PostgresOptions, StoreOptions};
 pub use store::{Interceptor, Step, Store};
-pub use types::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery};
+pub use types::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery, StoreError};
 pub use url::{DatabaseKind, has_password, missing_file, read_url_file, without_password};
 
 /// Opens the store at a database URL, as [`Store::open`] does.

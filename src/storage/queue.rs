@@ -8,9 +8,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::error::{ErrorType, StoreError};
 use super::metrics::StoreMetrics;
 use super::options::StoreOptions;
+use super::types::{ErrorType, StoreError};
 use super::write::{Caller, Write};
 
 /// Bounds how long a write waits for its batch, and how many writes fail together.

@@ -19,14 +19,13 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::error::StoreError;
 use super::idempotency::{Expiry, RequestKey};
 use super::key_cache::{KeyCache, KeyUses};
 use super::options::{OpenError, StoreOptions};
 use super::postgres::{self, Postgres};
 use super::queue::{self, PendingWrite, WriteQueue};
 use super::sqlite::{self, Sqlite};
-use super::types::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery};
+use super::types::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery, StoreError};
 use super::url::{self, DatabaseKind};
 use super::write::{Addition, Caller, Change, Write};
 use crate::schemas::{NewPet, Pet};

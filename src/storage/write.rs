@@ -3,9 +3,8 @@
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-use super::error::StoreError;
 use super::idempotency::{Expiry, RequestKey};
-use super::types::{AddedOnce, KeyRecord};
+use super::types::{AddedOnce, KeyRecord, StoreError};
 use crate::schemas::NewPet;
 
 /// A write, with the caller that waits for its result.

@@ -98,7 +98,7 @@ fn snake_case(name: &str) -> String {
 
 #[test]
 fn each_error_type_and_each_warning_is_in_the_runbook() {
-    let errors = read("src/storage/error.rs");
+    let errors = read("src/storage/types.rs");
     let (_, errors) = errors.split_once("enum ErrorType").expect("the types of error");
     let variants = found(r#"#\[error\("[^"]+"\)\]\s+(\w+)"#, errors);
     let types: BTreeSet<String> = variants.iter().map(|variant| snake_case(variant)).collect();

@@ -7,13 +7,11 @@ use tokio::try_join;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
-use super::engine::Postgres;
+use super::engine::{Postgres, Reader};
 use super::error::PgError;
-use super::reader::Reader;
 use crate::schemas::{Pet, PetName, PetStatus};
-use crate::storage::error::StoreError;
 use crate::storage::idempotency::{CHUNK, SteadyClock};
-use crate::storage::types::{IdempotencyKey, PetsFound, PetsQuery};
+use crate::storage::types::{IdempotencyKey, PetsFound, PetsQuery, StoreError};
 use crate::storage::write::Addition;
 
 const GET: &str = "SELECT id, name, category, status FROM animal WHERE id = $1";

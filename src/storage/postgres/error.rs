@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use tokio_postgres::Error;
 
-use crate::storage::error::{ErrorType, StoreError};
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
+use crate::storage::types::{ErrorType, StoreError};
 
 /// Why a connection to a host failed.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -6,11 +6,9 @@ use jiff::Timestamp;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row};
 
-use super::engine::Postgres;
+use super::engine::{Postgres, Reader};
 use super::error::PgError;
-use super::reader::Reader;
-use crate::storage::error::StoreError;
-use crate::storage::types::KeyRecord;
+use crate::storage::types::{KeyRecord, StoreError};
 use crate::storage::write::stored;
 
 // Only this program stores keys, under the lock of all writers, so a conflict is a key that exists.

@@ -21,7 +21,7 @@
 //!   The caller learns the result, or that it is unknown; no write is sent twice.
 //! - The first statement of each transaction takes a lock that all replicas share, so identifiers become visible in
 //!   ascending order (`writer.rs`). A page is one query.
-//! - A read uses one of a few connections that all callers share (`reader.rs`).
+//! - A read uses one of a few connections that all callers share (`engine.rs`).
 //! - An API key is cached for one second (`../key_cache.rs`): querying it costs as much as reading an animal.
 //! - An acknowledged commit is on the server's disk, and on that of a synchronous standby: each connection gets its
 //!   settings explicitly (`session.rs`). A commit that did not reach the standby, because its wait was cancelled, is not
@@ -53,7 +53,6 @@ mod engine;
 mod error;
 mod keys;
 mod opening;
-mod reader;
 mod schema;
 mod session;
 mod tls;

@@ -29,11 +29,10 @@ use super::error::PgError;
 use super::keys;
 use super::session::Session;
 use crate::schemas::{NewPet, Pet};
-use crate::storage::error::StoreError;
 use crate::storage::idempotency::{SteadyClock, response};
 use crate::storage::metrics::Access;
 use crate::storage::queue::{self, QueuedWrite};
-use crate::storage::types::{AddedOnce, IdempotencyKey};
+use crate::storage::types::{AddedOnce, IdempotencyKey, StoreError};
 use crate::storage::write::{Addition, Caller, Change, Write};
 
 /// The minimum time for a batch, even if its oldest caller stops waiting earlier. After an outage the queue

@@ -5,9 +5,8 @@ use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
 use super::engine::Sqlite;
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
-use crate::storage::error::StoreError;
 use crate::storage::idempotency::{CHUNK, RequestKey, response};
-use crate::storage::types::{AddedOnce, PetsFound, PetsQuery};
+use crate::storage::types::{AddedOnce, PetsFound, PetsQuery, StoreError};
 use crate::storage::write::Addition;
 
 const INSERT: &str = "INSERT INTO animal (name, category, status) VALUES (?1, ?2, ?3)";

@@ -27,10 +27,10 @@ use tokio_util::task::AbortOnDropHandle;
 use super::connection;
 use super::error::report;
 use super::file::DatabaseFile;
-use crate::storage::error::StoreError;
 use crate::storage::metrics::Access;
 use crate::storage::options::{OpenError, StoreOptions};
 use crate::storage::queue::closed;
+use crate::storage::types::StoreError;
 
 /// A read meets a lock only while another process recovers or removes the WAL. The wait blocks a thread of
 /// the runtime, so it is shorter than that of a write.

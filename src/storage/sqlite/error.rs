@@ -5,9 +5,9 @@ use std::io;
 
 use rusqlite::{Error, ErrorCode};
 
-use crate::storage::error::{ErrorType, StoreError};
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
+use crate::storage::types::{ErrorType, StoreError};
 
 /// Logs and counts an error, and returns the error for the caller: the log gets the details, the caller only their type.
 pub(super) fn report(options: &StoreOptions, access: Access, error: &Error) -> StoreError {

@@ -5,8 +5,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
 use super::engine::Sqlite;
-use crate::storage::error::StoreError;
-use crate::storage::types::KeyRecord;
+use crate::storage::types::{KeyRecord, StoreError};
 use crate::storage::write::stored;
 
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \

@@ -29,11 +29,11 @@ use slog::warn;
 
 use super::file::DatabaseFile;
 use super::{animals, connection, error, keys, schema};
-use crate::storage::error::StoreError;
 use crate::storage::idempotency::SteadyClock;
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
 use crate::storage::queue::{self, QueuedWrite};
+use crate::storage::types::StoreError;
 use crate::storage::write::{Change, Write, stored};
 
 /// The growth of the WAL, in pages, that starts a checkpoint. The default of SQLite.
