@@ -139,7 +139,8 @@ impl<R: Respond> Serving<R> {
         if let Err(error) = result
             && is_refusal(&error)
         {
-            self.metrics.malformed(&self.log, peer, &error);
+            let why = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
+            self.metrics.malformed(&self.log, peer, why);
         }
     }
 
