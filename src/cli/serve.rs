@@ -33,14 +33,18 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 #[derive(Args)]
 pub(super) struct Serve {
     /// The address to listen on; port 0 picks a free port [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "IP:PORT")]
+    #[arg(long, value_name = "IP:PORT", value_parser = address)]
     bind: Option<SocketAddr>,
     /// The address of the operators' listener, which serves /livez, /readyz and /metrics without
     /// authentication [default: no such listener]
-    #[arg(long, value_name = "IP:PORT")]
+    #[arg(long, value_name = "IP:PORT", value_parser = address)]
     ops_bind: Option<SocketAddr>,
     #[command(flatten)]
     flags: Flags,
+}
+
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse().map_err(|_| "expected an IP address and a port, such as 127.0.0.1:8080")
 }
 
 /// Returns the listening sockets that a service manager opened (systemd, sd_listen_fds(3)): that of the public listener and
