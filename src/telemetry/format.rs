@@ -27,8 +27,7 @@ const HEADERS: [&str; 2] = ["http.request.header.", "http.response.header."];
 /// Appends a record as text.
 pub(super) fn text(line: &mut Vec<u8>, record: &Record<'_>, values: &OwnedKVList) {
     // Writing to a Vec does not fail.
-    let _ = write!(line, "{} ", format_rfc3339_millis(SystemTime::now()));
-    line.extend_from_slice(level_name(record.level()).as_bytes());
+    let _ = write!(line, "{} {:<5}", format_rfc3339_millis(SystemTime::now()), level_name(record.level()));
     if record.tag() != RESPONSE_TAG {
         let message = record.msg().to_string();
         let has_control = message.contains(|character: char| character.is_ascii_control());
@@ -46,27 +45,16 @@ pub(super) fn text(line: &mut Vec<u8>, record: &Record<'_>, values: &OwnedKVList
             // A Rust string literal has no line break.
             Value::Text(text) => drop(write!(line, "{text:?}")),
             Value::Integer(number) => line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
-            Value::Seconds(seconds) => milliseconds(line, seconds),
+            // In milliseconds, because most responses take less than a second.
+            Value::Seconds(seconds) => drop(write!(line, "{:.3}ms", seconds * 1e3)),
         }
     });
     line.push(b'\n');
 }
 
-/// Appends a duration in milliseconds, because most responses take less than a second. `{:.3}` takes four times as many
-/// instructions, 1.6% of a get.
-fn milliseconds(line: &mut Vec<u8>, seconds: f64) {
-    let micros = (seconds * 1e6).round() as u64;
-    let (mut whole, mut rest) = (itoa::Buffer::new(), itoa::Buffer::new());
-    line.extend_from_slice(whole.format(micros / 1000).as_bytes());
-    line.push(b'.');
-    // The 1 before them keeps the zeros.
-    line.extend_from_slice(&rest.format(1000 + micros % 1000).as_bytes()[1..]);
-    line.extend_from_slice(b"ms");
-}
-
 /// Appends a record as a JSON object.
 pub(super) fn json(line: &mut Vec<u8>, record: &Record<'_>, values: &OwnedKVList) {
-    let (time, level) = (format_rfc3339_millis(SystemTime::now()), level_name(record.level()).trim_end());
+    let (time, level) = (format_rfc3339_millis(SystemTime::now()), level_name(record.level()));
     // Writing to a Vec does not fail, and neither does the serialization of texts and numbers.
     let _ = write!(line, "{{\"timestamp\":\"{time}\",\"severity_text\":\"{level}\",\"body\":");
     let _ = serde_json::to_writer(&mut *line, record.msg());
@@ -81,13 +69,13 @@ pub(super) fn json(line: &mut Vec<u8>, record: &Record<'_>, values: &OwnedKVList
     line.extend_from_slice(b"}\n");
 }
 
-/// Returns the name of a level (OpenTelemetry, Logs Data Model, "Displaying Severity"), padded to five characters.
+/// Returns the name of a level (OpenTelemetry, Logs Data Model, "Displaying Severity").
 fn level_name(level: Level) -> &'static str {
     match level {
         Level::Critical => "FATAL",
         Level::Error => "ERROR",
-        Level::Warning => "WARN ",
-        Level::Info => "INFO ",
+        Level::Warning => "WARN",
+        Level::Info => "INFO",
         Level::Debug => "DEBUG",
         Level::Trace => "TRACE",
     }

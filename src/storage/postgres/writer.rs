@@ -43,10 +43,16 @@ const SLOW: Duration = Duration::from_secs(1);
 
 /// The state of the task that writes.
 pub(super) struct Writer {
-    /// `None` before the first write and after a failure.
-    connection: Option<(Session, animals::Statements)>,
+    /// `None` before the first write and after a failure to connect.
+    connection: Option<Open>,
     clock: SteadyClock,
     connector: Arc<Connector>,
+}
+
+/// A connection for writing with its prepared statements.
+struct Open {
+    session: Session,
+    statements: animals::Statements,
 }
 
 /// The additions of a batch, with their callers.
@@ -59,14 +65,18 @@ impl queue::Writer for Writer {
         let until = (oldest.since + limit).max(Instant::now() + MIN_BATCH_TIME);
         let connector = self.connector.clone();
         let report = |access, failure: PgError| failure.report(&connector.options, access);
-        self.connect(until).await.map_err(|failure| report(Access::Connect, failure))?;
+        let open = match self.connection.take().filter(|open| open.session.is_usable()) {
+            Some(open) => open,
+            None => self.open(until).await.map_err(|failure| report(Access::Connect, failure))?,
+        };
+        let open = self.connection.insert(open);
         let looking = async {
             sleep(SLOW).await;
             connector.look_at_all().await;
             pending().await
         };
         let committed = tokio::select! {
-            committed = self.commit_until(batch, until) => committed,
+            committed = open.commit(batch, &mut self.clock, until) => committed,
             never = looking => never,
         };
         let committed = committed.inspect_err(|_| connector.suspect());
@@ -81,32 +91,34 @@ impl Writer {
         Self { connection: None, clock: SteadyClock::default(), connector }
     }
 
-    /// Opens a connection unless there is a usable one.
-    async fn connect(&mut self, until: Instant) -> Result<(), PgError> {
-        if self.connection.as_ref().is_some_and(|(session, _)| session.is_usable()) {
-            return Ok(());
-        }
-        self.connection = None;
+    /// Opens a connection, and looks at the clock of its server.
+    async fn open(&mut self, until: Instant) -> Result<Open, PgError> {
         let opening = async {
             let session = self.connector.connect().await?;
             let client = session.client();
             let preparing =
                 async { Ok((animals::Statements::prepare(client).await?, animals::now(client).await?)) };
             let (statements, now) = session.until(until, preparing).await?;
-            Ok((session, statements, now))
+            Ok((Open { session, statements }, now))
         };
-        let (session, statements, now) = timeout_at(until, opening).await.unwrap_or(Err(PgError::Timeout))?;
+        let (open, now) = timeout_at(until, opening).await.unwrap_or(Err(PgError::Timeout))?;
         self.clock.see(now);
-        self.connection = Some((session, statements));
-        Ok(())
+        Ok(open)
     }
+}
 
+impl Open {
     /// Commits a batch, and keeps the result of each write for its caller. Returns how many writes changed something.
     ///
     /// # Errors
     /// It is unknown whether the batch was committed.
-    async fn commit_until(&mut self, batch: &mut [QueuedWrite], until: Instant) -> Result<usize, PgError> {
-        let Some((session, statements)) = &self.connection else { return Err(PgError::Timeout) };
+    async fn commit(
+        &self,
+        batch: &mut [QueuedWrite],
+        clock: &mut SteadyClock,
+        until: Instant,
+    ) -> Result<usize, PgError> {
+        let Self { session, statements } = self;
         let (mut additions, mut changes, mut checks) =
             (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
         for queued in batch {
@@ -118,11 +130,11 @@ impl Writer {
         }
         let client = session.client();
         let count = if !changes.is_empty() || additions.iter().any(|(addition, _)| addition.key.is_some()) {
-            let writing = write(client, statements, &mut additions, &mut changes, &mut self.clock);
+            let writing = write(client, statements, &mut additions, &mut changes, clock);
             session.transaction(until, writing).await?
         } else if !additions.is_empty() {
             let new: Vec<&Addition> = additions.iter().map(|(addition, _)| *addition).collect();
-            let ids = session.transaction(until, statements.insert(client, &new, &self.clock)).await?;
+            let ids = session.transaction(until, statements.insert(client, &new, clock)).await?;
             keep(&mut additions, HashMap::new(), &ids)?
         } else {
             session.transaction(until, check_writable(client)).await?;

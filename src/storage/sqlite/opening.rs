@@ -26,10 +26,10 @@ use super::writer::Writer;
 use crate::storage::options::{Migrate, OpenError, StoreOptions, new_secret, newer_release};
 use crate::storage::queue::Batches;
 
-/// How long a database is searched for damage, in pages of tables and indexes, and in instructions of SQLite for their rows.
-/// At start: a million animals must be open within 200 ms.
+/// The length of a search for damage at start: the pages of tables and indexes, and the instructions of SQLite for their
+/// rows. A million animals must be open within 200 ms.
 pub(super) const AT_START: i32 = 8_000;
-/// Without an end.
+/// Searches the whole database.
 pub(super) const ALL: i32 = 0;
 
 const EMPTY: &str = "is empty or incomplete; create a database in it with `animal-store key create NAME`";

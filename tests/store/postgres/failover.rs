@@ -70,6 +70,22 @@ async fn readiness_follows_the_primary() {
     add(&store, "after").await;
 }
 
+/// As when Patroni is killed: nothing stops the old primary, and no connection to it ends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_readiness_check_finds_the_new_primary_while_the_old_one_runs_on() {
+    let Some((_primary, standby, url)) = pair().await else { return };
+    let store = open(&url, &limited()).await.unwrap();
+    let before = add(&store, "before").await;
+    assert_eq!(store.pet(before.id).await.unwrap().as_ref(), Some(&before));
+    standby.promote();
+    let added =
+        "INSERT INTO animal (id, name, category) VALUES (nextval('animal_id'), 'after', 1) RETURNING id";
+    let after: i64 = standby.client("postgres").await.query_one(added, &[]).await.unwrap().get(0);
+    let ready = async { while store.check_ready().await.is_err() {} };
+    tokio::time::timeout(TIMEOUT, ready).await.expect("the new primary is found");
+    assert!(store.pet(after).await.unwrap().is_some(), "the read was stale");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_standby_is_rejected() {
     let Some((_primary, standby, _)) = pair().await else { return };
