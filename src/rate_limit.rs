@@ -7,12 +7,12 @@ use governor::clock::Clock;
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{Quota, RateLimiter as Governor};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::keys::KeyId;
 
 /// The maximum number of requests of an API key: `requests` in each `period`, in a burst or spread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateLimit {
     /// The number of requests, at least 1.

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use animal_store::VERSION;
 use animal_store::config::terminal::escaped;
-use animal_store::config::{Config, Flags, Loaded, password_in_flag};
+use animal_store::config::terminal::password_in_flag;
+use animal_store::config::{Config, Flags};
 use animal_store::storage::copy::{Copied, copy};
 use animal_store::storage::{self, Migrate, Store, StoreMetrics, StoreOptions, sqlite};
 use clap::Args;
@@ -20,10 +21,9 @@ use super::Failure;
 
 /// Copies an SQLite database that may be in use into a new file. Must be called within a runtime.
 pub(super) fn backup(file: &Path, flags: &Flags) -> Result<String, Failure> {
-    let loaded = Config::load(flags)?;
-    let config = &loaded.config;
-    let path = sqlite_path(config, "pg_dump")?;
-    check_exists(&loaded)?;
+    let config = Config::load(flags)?;
+    let path = sqlite_path(&config, "pg_dump")?;
+    check_exists(&config)?;
     sqlite::backup(path.as_ref(), file, config.lock_timeout, &interrupted()?)?;
     let bytes = fs::metadata(file)?.len();
     Ok(escaped(&format!("backed up {path} to {}, {bytes} bytes", file.display())) + "\n")
@@ -44,9 +44,8 @@ fn interrupted() -> io::Result<Arc<AtomicBool>> {
 
 /// Puts a backup in the place of an SQLite database.
 pub(super) fn restore(file: &Path, flags: &Flags) -> Result<String, Failure> {
-    let loaded = Config::load(flags)?;
-    let config = &loaded.config;
-    let path = sqlite_path(config, "pg_restore")?;
+    let config = Config::load(flags)?;
+    let path = sqlite_path(&config, "pg_restore")?;
     let keep = format!("{path}.replaced-{}", Timestamp::now().strftime("%Y%m%dT%H%M%S%.3fZ"));
     let replaced = sqlite::restore(file, path.as_ref(), Path::new(&keep), config.lock_timeout)?;
     let kept = if replaced { format!("; the database before it is in {keep}") } else { String::new() };
@@ -72,7 +71,7 @@ pub(super) struct Copy {
 
 impl Copy {
     pub(super) async fn run(self) -> Result<String, Failure> {
-        let config = Config::load(&Flags { config: self.config, ..Flags::default() })?.config;
+        let config = Config::load(&Flags { config: self.config, ..Flags::default() })?;
         let options = store_options(&config, &Logger::root(slog::Discard, slog::o!()));
         let (to, is_visible) = match self.to_file {
             None => (self.to.unwrap_or_default(), true),
@@ -91,16 +90,15 @@ impl Copy {
 }
 
 /// Opens the store of a command that is not `serve`. Reports on standard error if it was created.
-pub(super) async fn open(loaded: &Loaded, migrate: Migrate) -> Result<Arc<Store>, Failure> {
-    let database = &loaded.config.database;
-    let missing = storage::missing_file(database);
+pub(super) async fn open(config: &Config, migrate: Migrate) -> Result<Arc<Store>, Failure> {
+    let missing = storage::missing_file(&config.database);
     let log = Logger::root(slog::Discard, slog::o!());
-    let options = StoreOptions { migrate, ..store_options(&loaded.config, &log) };
-    let store =
-        storage::open(database, &options).await.map_err(|error| loaded.with_source("database", error))?;
+    let options = StoreOptions { migrate, ..store_options(config, &log) };
+    let opened = storage::open(&config.database, &options).await;
+    let store = opened.map_err(|error| config.with_source("database", error))?;
     if let Some(path) = missing {
         let line =
-            format!("created a new database, {} (set by {})", path.display(), loaded.source("database"));
+            format!("created a new database, {} (set by {})", path.display(), config.location("database"));
         eprintln!("{}", escaped(&line));
     }
     Ok(store)
@@ -126,12 +124,12 @@ fn sqlite_path<'a>(config: &'a Config, tool: &str) -> Result<&'a str, Failure> {
 }
 
 /// Checks that the SQLite file of a configuration exists. Otherwise its path may be mistyped.
-pub(super) fn check_exists(loaded: &Loaded) -> Result<(), Failure> {
-    let Some(path) = storage::missing_file(&loaded.config.database) else { return Ok(()) };
+pub(super) fn check_exists(config: &Config) -> Result<(), Failure> {
+    let Some(path) = storage::missing_file(&config.database) else { return Ok(()) };
     let problem = format!(
         "the database {} does not exist; check the path, such as sqlite:animal-store.db, or create a database \
          with `animal-store key create NAME`",
         path.display()
     );
-    Err(loaded.with_source("database", problem).into())
+    Err(config.with_source("database", problem).into())
 }

@@ -83,15 +83,15 @@ impl Key {
         | Self::List(flags)
         | Self::Rotate { flags, .. }
         | Self::Revoke { flags, .. }) = &self;
-        let loaded = Config::load(flags)?;
+        let config = Config::load(flags)?;
         if !matches!(self, Self::Create { .. }) {
-            check_exists(&loaded)?;
+            check_exists(&config)?;
         }
         let migrate = if matches!(self, Self::List(_)) { Migrate::Never } else { Migrate::Apply };
-        let store = open(&loaded, migrate).await?;
+        let store = open(&config, migrate).await?;
         // Not earlier: a database that is rejected gets one line only.
-        print_warnings(&loaded);
-        let (log, buffer) = logging::start(&loaded.config.log, LogMetrics::default())?;
+        print_warnings(&config);
+        let (log, buffer) = logging::start(&config.log, LogMetrics::default())?;
         let result = self.apply(&store, &log).await;
         store.close().await;
         buffer.flush(MAX_FLUSH);

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use animal_store::VERSION;
 use animal_store::config::terminal::{escaped, may_be_secret};
-use animal_store::config::{Config, Flags, Loaded};
+use animal_store::config::{Config, Flags};
 use animal_store::document::DOCUMENT;
 use animal_store::server::Certificate;
 use animal_store::storage;
@@ -141,9 +141,9 @@ impl Command {
         match self {
             Self::Serve(serve) => serve.run().map(|()| String::new()),
             Self::Config(flags) => {
-                let loaded = Config::load(&flags)?;
-                print_warnings(&loaded);
-                Ok(loaded.to_toml())
+                let config = Config::load(&flags)?;
+                print_warnings(&config);
+                Ok(config.to_toml())
             }
             Self::CheckConfig(flags) => check_config(&flags),
             Self::Key(key) => block_on(key.run()),
@@ -157,12 +157,10 @@ impl Command {
 }
 
 fn check_config(flags: &Flags) -> Result<String, Failure> {
-    let loaded = Config::load(flags)?;
-    let certificate = loaded.config.tls.as_ref().map(Certificate::load).transpose();
-    certificate.map_err(|error| loaded.with_source(error.setting, &error))?;
-    let checked = storage::check_url(&loaded.config.database);
-    checked.map_err(|error| loaded.with_source("database", error))?;
-    print_warnings(&loaded);
+    let config = Config::load(flags)?;
+    Certificate::load(&config)?;
+    storage::check_url(&config.database).map_err(|error| config.with_source("database", error))?;
+    print_warnings(&config);
     Ok("the configuration is valid\n".to_owned())
 }
 
@@ -182,8 +180,8 @@ fn man(directory: &Path) -> Result<(), Failure> {
 }
 
 /// Prints the warnings about a configuration on standard error.
-fn print_warnings(loaded: &Loaded) {
-    for warning in loaded.warnings() {
+fn print_warnings(config: &Config) {
+    for warning in config.warnings() {
         eprintln!("warning: {}", escaped(&warning));
     }
 }

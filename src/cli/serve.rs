@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use animal_store::VERSION;
-use animal_store::config::{Config, Flags, Loaded};
+use animal_store::config::{Config, Flags};
 use animal_store::document::DOCUMENT;
 use animal_store::server::{Listeners, Server, reserve_descriptors};
 use animal_store::storage::{self, StoreOptions};
@@ -71,8 +71,8 @@ impl Serve {
         // Before the first thread is started.
         let inherited = inherited()?;
         let flags = Flags { bind: self.bind, ops_bind: self.ops_bind, ..self.flags };
-        let loaded = Config::load(&flags)?;
-        reserve_descriptors(&loaded.config, 0).map_err(|error| loaded.with_source(error.setting, &error))?;
+        let config = Config::load(&flags)?;
+        reserve_descriptors(&config, 0)?;
         // Huge pages make memory resident that buffers of idle connections never touch. It works without this, too.
         let _ = nix::sys::prctl::set_thp_disable(true);
         // What holds up requests must not hold up signals and operators.
@@ -80,8 +80,8 @@ impl Serve {
         own.block_on(async { report_large_files_as_errors() })?;
         let mut metrics = Metrics::default();
         metrics.add_build_info(VERSION, DOCUMENT?.version);
-        let (log, buffer) = logging::start(&loaded.config.log, metrics.log.clone())?;
-        let blocking_reads = storage::blocking_reads(&loaded.config.database);
+        let (log, buffer) = logging::start(&config.log, metrics.log.clone())?;
+        let blocking_reads = storage::blocking_reads(&config.database);
         // More threads cost a fifth of the additions where no read blocks one: "Throughput" in xtask/src/bench/README.md.
         let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get) + blocking_reads;
         let runtime = Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
@@ -89,7 +89,7 @@ impl Serve {
             if blocking_reads > 0 {
                 tokio::spawn(keep_polling(runtime.handle().clone()));
             }
-            serve(&loaded, inherited, Arc::new(metrics), &log, runtime.handle()).await
+            serve(&config, inherited, Arc::new(metrics), &log, runtime.handle()).await
         });
         // A stuck client must not hold up the exit.
         runtime.shutdown_background();
@@ -110,13 +110,12 @@ async fn keep_polling(runtime: Handle) {
 }
 
 async fn serve(
-    loaded: &Loaded,
+    config: &Config,
     [public, operators]: [Option<TcpListener>; 2],
     metrics: Arc<Metrics>,
     log: &Logger,
     runtime: &Handle,
 ) -> Result<(), Failure> {
-    let config = &loaded.config;
     // Before anything else, so that no signal is lost.
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -131,8 +130,7 @@ async fn serve(
     let _ignored = [signal(SignalKind::user_defined1())?, signal(SignalKind::user_defined2())?];
     let document = DOCUMENT?;
     // Before the store is opened, which may create or migrate a database.
-    let listeners = Listeners::open(config, public, operators)
-        .map_err(|error| loaded.with_source(error.setting, &error))?;
+    let listeners = Listeners::open(config, public, operators)?;
     let store_metrics = metrics.store.clone();
     let new_file = storage::missing_file(&config.database);
     let mut store_options = StoreOptions { metrics: store_metrics, ..store_options(config, log) };
@@ -147,16 +145,16 @@ async fn serve(
             return Ok(());
         }
     };
-    let store = opened.map_err(|error| loaded.with_source("database", error))?;
+    let store = opened.map_err(|error| config.with_source("database", error))?;
     if let Some(path) = new_file {
-        warn!(log, "created a new database"; "source" => loaded.source("database"), "file" => %path.display());
+        warn!(log, "created a new database"; "source" => config.location("database"), "file" => %path.display());
     }
     let started = Server::start(config, listeners, &document, Arc::clone(&store), metrics, log, runtime);
     let server = match started {
         Ok(server) => server,
         Err(error) => {
             store.close().await;
-            return Err(loaded.with_source(error.setting, &error).into());
+            return Err(error);
         }
     };
     let now = Timestamp::now();
@@ -167,7 +165,7 @@ async fn serve(
         );
     }
     // Not earlier: a configuration that is rejected gets one line only.
-    loaded.warnings().iter().for_each(|warning| warn!(log, "{}", warning));
+    config.warnings().iter().for_each(|warning| warn!(log, "{}", warning));
     // slog serializes the last pair first.
     info!(log, "ready";
         "animal_store.operators" => server.ops_address().map(|address| address.to_string()),

@@ -1,7 +1,8 @@
 //! The settings of the service and their sources, each of which overrides the one before: defaults, a TOML
 //! file, the environment (`ANIMAL_STORE_REQUEST_TIMEOUT=5s`, `ANIMAL_STORE_LOG__LEVEL=debug`), flags.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,46 +11,30 @@ use clap::Args;
 use figment::Figment;
 use figment::providers::{Env, Format, Serialized, Toml};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::rate_limit::RateLimit;
-use crate::storage::{DatabaseKind, PostgresOptions};
+use crate::storage::{DatabaseKind, PostgresOptions, read_url_file};
 use crate::telemetry::logging::Log;
 
-mod connections;
-mod error;
-mod loaded;
+mod source;
 pub mod terminal;
 
-pub use connections::{ConnectionLimits, TlsFiles};
-pub use error::ConfigError;
-use error::{PREFIX, describe, invalid, is_of_kubernetes, read_file};
-pub use loaded::{Loaded, password_in_flag};
+pub use source::ConfigError;
+use source::{PREFIX, SETTINGS, Source, describe, invalid, is_of_kubernetes};
 
 const URL: &str = "sqlite:PATH, such as \"sqlite:animal-store.db\", or postgres://USER:PASSWORD@HOST:PORT/DATABASE, with \
                    %40 for an @ in the password";
 
-/// Examples, in TOML, of the settings whose default is none.
-const EXAMPLES: [(&str, &str); 8] = [
-    ("database_file", "\"database-url\""),
-    ("ops_bind", "\"127.0.0.1:9090\""),
-    ("ops_hosts", "[\"store.internal\"]"),
-    ("postgres.schema", "\"public\""),
-    ("rate_limit.period", "\"1s\""),
-    ("rate_limit.requests", "100"),
-    ("tls.certificate", "\"certificate.pem\""),
-    ("tls.private_key", "\"key.pem\""),
-];
-
 /// The whole configuration. Durations are written as in `1m 30s`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Config {
     /// The address of the public listener; port 0 picks a free port.
     pub bind: SocketAddr,
     /// The address of the operators' listener; `None` for no such listener.
     pub ops_bind: Option<SocketAddr>,
     /// The host names to which the operators' listener answers, besides `localhost` and IP addresses.
+    #[serde(default)]
     pub ops_hosts: Vec<String>,
     /// The database: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
     pub database: String,
@@ -79,28 +64,42 @@ pub struct Config {
     pub rate_limit: Option<RateLimit>,
     /// The certificate of the public listener; `None` for no TLS.
     pub tls: Option<TlsFiles>,
+    /// The sources of all settings.
+    #[serde(skip, default = "Figment::new")]
+    pub sources: Figment,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            bind: SocketAddr::from(([127, 0, 0, 1], 8080)),
-            ops_bind: None,
-            ops_hosts: Vec::new(),
-            database: "sqlite:animal-store.db".to_owned(),
-            database_file: None,
-            request_timeout: Duration::from_secs(10),
-            shutdown_delay: Duration::ZERO,
-            shutdown_grace: Duration::from_secs(8),
-            lock_timeout: Duration::from_secs(2),
-            write_queue: 4096,
-            postgres: PostgresOptions::default(),
-            log: Log::default(),
-            connections: ConnectionLimits::default(),
-            rate_limit: None,
-            tls: None,
-        }
-    }
+/// The limits of connections to a listener. Multiplied, they are the memory that clients can hold: see "Memory" in
+/// `src/server/README.md`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectionLimits {
+    /// The maximum number of connections; further ones wait in the kernel.
+    pub max: usize,
+    /// The maximum number of requests of all connections together, each until its client has taken the response.
+    pub max_requests: usize,
+    /// How long a TLS handshake may take, and how long a client may then take to send its first request.
+    #[serde(with = "humantime_serde")]
+    pub header_timeout: Duration,
+    /// How long a connection stays open without a complete request and without a byte taken.
+    #[serde(with = "humantime_serde")]
+    pub idle_timeout: Duration,
+    /// How long a client may take nothing while bytes wait for it.
+    #[serde(with = "humantime_serde")]
+    pub send_timeout: Duration,
+    /// How old a connection may become. After half of this time, its client is told to open another one.
+    #[serde(with = "humantime_serde")]
+    pub max_age: Duration,
+}
+
+/// The files of the certificate and its private key, in PEM.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsFiles {
+    /// The certificate chain, leaf first.
+    pub certificate: PathBuf,
+    /// The private key of the leaf, without a passphrase.
+    pub private_key: PathBuf,
 }
 
 /// The configuration file, and the settings that have a flag. `None` leaves the setting as it is.
@@ -108,9 +107,11 @@ impl Default for Config {
 pub struct Flags {
     /// The database with the animals and API keys [default: sqlite:animal-store.db]
     #[arg(long, value_name = "sqlite:PATH|postgres://...")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
     /// A file with the URL of the database, so that its password is not on the command line
     #[arg(long, value_name = "FILE", conflicts_with = "database")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub database_file: Option<PathBuf>,
     /// A configuration file in TOML, such as `animal-store config` prints
     #[arg(long, value_name = "FILE")]
@@ -118,9 +119,11 @@ pub struct Flags {
     pub config: Option<PathBuf>,
     /// `--bind` of `serve`.
     #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bind: Option<SocketAddr>,
     /// `--ops-bind` of `serve`.
     #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ops_bind: Option<SocketAddr>,
 }
 
@@ -129,23 +132,53 @@ impl Config {
     ///
     /// # Errors
     /// When the file cannot be read, a setting is unknown, or a value is invalid.
-    pub fn load(flags: &Flags) -> Result<Loaded, ConfigError> {
-        let file = flags.config.clone();
-        let text = file.as_deref().map(read_file).transpose().map_err(|line| invalid(&line))?;
+    pub fn load(flags: &Flags) -> Result<Self, ConfigError> {
+        let mut figment = Figment::from(Toml::string(SETTINGS));
+        if let Some(file) = &flags.config {
+            figment = figment.merge(Toml::file_exact(file));
+        }
         let variables = Env::prefixed(PREFIX).filter(|name| !is_of_kubernetes(name.as_str())).split("__");
-        let figment = Figment::from(Toml::string(text.as_deref().unwrap_or_default())).merge(variables);
-        let flags = names_and_values(flags).into_iter();
-        let figment =
-            flags.fold(figment, |figment, (name, value)| figment.merge(Serialized::default(&name, value)));
-        let config: Self = figment.extract().map_err(|error| describe(&error, file.as_deref()))?;
-        let mut loaded = Loaded { config, figment, file };
-        loaded.read_database_file()?;
-        match loaded.config.out_of_bounds() {
-            None => Ok(loaded),
+        let figment = figment.merge(variables).merge(Serialized::defaults(flags));
+        let config: Self = figment.extract().map_err(|error| describe(&error))?;
+        let config = Self { sources: figment, ..config }.with_database_file()?;
+        match config.out_of_bounds() {
+            None => Ok(config),
             Some((setting, expected)) => {
-                Err(invalid(&format!("{}: expected {expected}", loaded.source(setting))))
+                Err(invalid(&format!("{}: expected {expected}", config.location(setting))))
             }
         }
+    }
+
+    /// Reads the URL of the database from its file, unless a stronger source has the URL itself.
+    fn with_database_file(mut self) -> Result<Self, ConfigError> {
+        let Some(path) = &self.database_file else { return Ok(self) };
+        match self.source("database").cmp(&self.source("database_file")) {
+            Ordering::Greater => self.database_file = None,
+            Ordering::Less => {
+                self.database = read_url_file(path).map_err(|error| self.with_source("database", error))?;
+            }
+            Ordering::Equal => {
+                let [file, url] = ["database_file", "database"].map(|name| self.source(name).location(name));
+                return Err(invalid(&format!("{file}: not allowed together with {url}; give one of them")));
+            }
+        }
+        Ok(self)
+    }
+
+    fn source(&self, setting: &str) -> Source<'_> {
+        Source::of(self.sources.find_metadata(setting))
+    }
+
+    /// Returns where a setting was given, for messages: a flag, a variable of the environment, or the file.
+    pub fn location(&self, setting: &str) -> String {
+        let is_url_in_file = setting == "database" && self.database_file.is_some();
+        let setting = if is_url_in_file { "database_file" } else { setting };
+        self.source(setting).location(setting)
+    }
+
+    /// Returns the error that a setting causes, with its source.
+    pub fn with_source(&self, setting: &str, error: impl Display) -> ConfigError {
+        ConfigError(format!("{error} (set by {})", self.location(setting)))
     }
 
     /// Returns the first setting whose value has the right type and is still invalid, and what is expected.
@@ -161,7 +194,6 @@ impl Config {
             ("request_timeout", self.request_timeout),
             ("postgres.connect_timeout", postgres.connect_timeout),
             ("postgres.statement_timeout", postgres.statement_timeout),
-            ("connections.handshake_timeout", connections.handshake_timeout),
             ("connections.header_timeout", connections.header_timeout),
             ("connections.idle_timeout", connections.idle_timeout),
             ("connections.send_timeout", connections.send_timeout),
@@ -182,31 +214,6 @@ impl Config {
     }
 }
 
-/// Returns a valid value of each setting, by name.
-fn examples() -> BTreeMap<String, String> {
-    let defaults = names_and_values(&Config::default()).into_iter();
-    let defaults = defaults.map(|(name, value)| (name, value.to_string()));
-    defaults.chain(EXAMPLES.map(|(name, value)| (name.to_owned(), value.to_owned()))).collect()
-}
-
-/// Returns the settings that have a value, by name.
-fn names_and_values(settings: &impl Serialize) -> BTreeMap<String, Value> {
-    fn add(found: &mut BTreeMap<String, Value>, name: String, value: Value) {
-        match value {
-            Value::Null => {}
-            Value::Object(table) => table.into_iter().for_each(|(key, value)| {
-                let name = if name.is_empty() { key } else { format!("{name}.{key}") };
-                add(found, name, value);
-            }),
-            value => drop(found.insert(name, value)),
-        }
-    }
-    let mut found = BTreeMap::new();
-    // Texts, numbers and tables of them always become JSON.
-    add(&mut found, String::new(), serde_json::to_value(settings).unwrap_or_default());
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -214,7 +221,7 @@ mod tests {
     use super::*;
     use crate::telemetry::logging::LogFormat;
 
-    fn load_file(path: &Path) -> Result<Loaded, ConfigError> {
+    fn load_file(path: &Path) -> Result<Config, ConfigError> {
         Config::load(&Flags { config: Some(path.to_owned()), ..Flags::default() })
     }
 
@@ -223,86 +230,110 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let toml = "database = 'sqlite:file.db'\nrequest_timeout = '3s'\n[log]\nformat = 'json'";
         std::fs::write(file.path(), toml).unwrap();
-        let config = load_file(file.path()).unwrap().config;
+        let config = load_file(file.path()).unwrap();
         assert_eq!(config.database, "sqlite:file.db");
         assert_eq!(config.request_timeout, Duration::from_secs(3));
-        assert_eq!(config.log, Log { format: LogFormat::Json, ..Log::default() });
-        assert_eq!(config.bind, Config::default().bind);
+        assert_eq!((config.log.format, config.log.level), (LogFormat::Json, slog::Level::Info));
+        assert_eq!(config.shutdown_grace, Duration::from_secs(8));
 
         let config = Some(file.path().to_owned());
         let flags = Flags { config, database: Some("sqlite:flag.db".to_owned()), ..Flags::default() };
-        assert_eq!(Config::load(&flags).unwrap().config.database, "sqlite:flag.db");
+        assert_eq!(Config::load(&flags).unwrap().database, "sqlite:flag.db");
     }
 
     #[test]
     fn a_wrong_name_or_value_is_located_and_the_expected_one_is_named() {
         for (toml, place, problem) in [
-            ("\ndatabse = 'sqlite:x.db'", "`databse` in FILE", "no such setting; did you mean `database`?"),
-            ("log_level = 'info'", "`log_level` in FILE", "no such setting; did you mean `log.level`?"),
+            (
+                "\ndatabse = 'sqlite:x.db'",
+                "`databse` in FILE",
+                "no such setting; expected one of bind, ops_bind, ops_hosts, database, database_file, \
+                 request_timeout, shutdown_delay, shutdown_grace, lock_timeout, write_queue, postgres, log, \
+                 connections, rate_limit, tls",
+            ),
             (
                 "[postgres]\nconect_timeout = '1s'",
                 "`postgres.conect_timeout` in FILE",
-                "no such setting; did you mean `postgres.connect_timeout`?",
+                "no such setting; expected one of readers, connect_timeout, statement_timeout, schema",
             ),
-            ("pool = 1", "`pool` in FILE", "no such setting; `animal-store config` prints all settings"),
-            ("request_timeout = 'soon'", "`request_timeout` in FILE", "expected a value such as \"10s\""),
-            ("request_timeout = 10", "`request_timeout` in FILE", "expected a value such as \"10s\""),
+            (
+                "request_timeout = 'soon'",
+                "`request_timeout` in FILE",
+                "expected a setting such as `request_timeout = \"10s\"`",
+            ),
+            (
+                "request_timeout = 10",
+                "`request_timeout` in FILE",
+                "expected a setting such as `request_timeout = \"10s\"`",
+            ),
             ("request_timeout = '0s'", "`request_timeout` in FILE", "expected a duration from 1ms to 24h"),
             (
                 "# 1\n[log]\nlevel = 'loud'",
                 "`log.level` in FILE",
                 "expected one of error, warning, info, debug, trace",
             ),
-            ("postgres = { readers = 'x' }", "`postgres.readers` in FILE", "expected a value such as 8"),
             (
-                "log = 'json'",
-                "`log` in FILE",
-                "expected a table such as [log]; `animal-store config` prints all settings",
+                "postgres = { readers = 'x' }",
+                "`postgres.readers` in FILE",
+                "expected a setting such as `postgres.readers = 8`",
             ),
+            ("log = 'json'", "`log` in FILE", "expected a setting such as `log.level = \"info\"`"),
             (
                 "[rate_limit]\nrequests = 0\nperiod = '1s'",
                 "`rate_limit.requests` in FILE",
-                "expected a value such as 100",
+                "expected a setting such as `rate_limit.requests = 100`",
             ),
             (
                 "\n[rate_limit]\nrequests = 5",
                 "`rate_limit.period` in FILE",
-                "missing, expected a value such as \"1s\"",
+                "missing; expected a setting such as `rate_limit.period = \"1s\"`",
             ),
             (
                 "[rate_limit]\nrequests = 5\nperiod = '1500ms'",
                 "`rate_limit.period` in FILE",
                 "expected whole seconds, at least one",
             ),
-            ("bind = 'localhost'", "`bind` in FILE", "expected a value such as \"127.0.0.1:8080\""),
+            (
+                "bind = 'localhost'",
+                "`bind` in FILE",
+                "expected a setting such as `bind = \"127.0.0.1:8080\"`",
+            ),
             ("\n\nwrite_queue = 0", "`write_queue` in FILE", "expected a number from 1 to 1000000"),
-            ("write_queue = -1", "`write_queue` in FILE", "expected a value such as 4096"),
+            ("write_queue = -1", "`write_queue` in FILE", "expected a setting such as `write_queue = 4096`"),
             (
                 "[postgres]\nconnect_timeout = '25h'",
                 "`postgres.connect_timeout` in FILE",
                 "expected a duration from 1ms to 24h",
             ),
-            ("ops_hosts = ['a', 5]", "`ops_hosts` in FILE", "expected a value such as [\"store.internal\"]"),
-            ("database = 5", "`database` in FILE", "expected a value such as \"sqlite:animal-store.db\""),
+            (
+                "ops_hosts = ['a', 5]",
+                "`ops_hosts` in FILE",
+                "expected a setting such as `ops_hosts = [\"store.internal\"]`",
+            ),
+            (
+                "database = 5",
+                "`database` in FILE",
+                "expected a setting such as `database = \"sqlite:animal-store.db\"`",
+            ),
             ("database = 'a.db'", "`database` in FILE", URL),
             (
                 "bind = 1\n= nonsense",
                 "FILE",
-                "TOML parse error at line 2, column 1; expected lines such as `bind = \"127.0.0.1:8080\"`",
+                "TOML parse error at line 2, column 1; expected a file such as `animal-store config` prints",
             ),
         ] {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(file.path(), toml).unwrap();
             let place = place.replace("FILE", &file.path().display().to_string());
-            let message = load_file(file.path()).err().expect(toml).to_string();
+            let message = load_file(file.path()).expect_err(toml).to_string();
             let found = message.strip_prefix(&format!("configuration: {place}: ")).expect(&message);
-            assert!(found == problem || found == format!("expected {problem}"), "{message}");
+            assert!(found == problem || found == format!("expected {problem}"), "{message}\n{problem}");
         }
     }
 
     #[test]
     fn a_missing_file_is_an_error() {
-        let error = load_file(Path::new("no/such/file.toml")).err().unwrap().to_string();
+        let error = load_file(Path::new("no/such/file.toml")).unwrap_err().to_string();
         assert!(error.contains("no/such/file.toml"), "{error}");
     }
 }

@@ -133,7 +133,6 @@ mod tests {
     const LIMITS: ConnectionLimits = ConnectionLimits {
         max: 1,
         max_requests: 1,
-        handshake_timeout: Duration::from_secs(5),
         header_timeout: Duration::from_secs(10),
         idle_timeout: Duration::from_secs(60),
         send_timeout: Duration::from_secs(30),

@@ -6,7 +6,6 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -33,26 +32,15 @@ struct RequestBody {
     rest: Option<Incoming>,
     /// A client that waits for `100 Continue` sends no body until it is read.
     waits_for_continue: bool,
-    /// See [`incoming`].
-    may_have_trailers: Option<Arc<AtomicBool>>,
 }
 
-/// Makes hyper's body of a request one whose rest is discarded when it is dropped. Also returns whether trailers may
-/// follow or were read; `None` if the body is not chunked, and so has none. hyper ends trailers only at CRLF, and would take
-/// a request after trailers that end with LF for more of them.
-pub(super) fn incoming(request: Request<Incoming>) -> (Request<Body>, Option<Arc<AtomicBool>>) {
-    let is_chunked = request.body().size_hint().exact().is_none();
-    let may_have_trailers = is_chunked.then(|| Arc::new(AtomicBool::new(true)));
+/// Makes hyper's body of a request one whose rest is discarded when it is dropped.
+pub(super) fn incoming(request: Request<Incoming>) -> Request<Body> {
     let waits_for_continue = request.headers().contains_key(EXPECT);
-    let request = request.map(|body| match body.is_end_stream() {
+    request.map(|body| match body.is_end_stream() {
         true => Body::empty(),
-        false => Body::wrap(RequestBody {
-            rest: Some(body),
-            waits_for_continue,
-            may_have_trailers: may_have_trailers.clone(),
-        }),
-    });
-    (request, may_have_trailers)
+        false => Body::wrap(RequestBody { rest: Some(body), waits_for_continue }),
+    })
 }
 
 impl HttpBody for RequestBody {
@@ -66,16 +54,8 @@ impl HttpBody for RequestBody {
         self.waits_for_continue = false;
         let Some(body) = &mut self.rest else { return Poll::Ready(None) };
         let frame = ready!(Pin::new(body).poll_frame(context));
-        match &frame {
-            Some(Ok(frame)) if frame.is_trailers() => self.may_have_trailers = None,
-            Some(Ok(_)) => {}
-            Some(Err(_)) => self.rest = None,
-            None => {
-                self.rest = None;
-                if let Some(may_have_trailers) = self.may_have_trailers.take() {
-                    may_have_trailers.store(false, Relaxed);
-                }
-            }
+        if !matches!(frame, Some(Ok(_))) {
+            self.rest = None;
         }
         Poll::Ready(frame)
     }

@@ -4,13 +4,12 @@ use std::error::Error as _;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use dropshot::Body;
 use http::header::{CONNECTION, HeaderValue};
 use http::{Request, Response};
 use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -110,7 +109,7 @@ impl<R: Respond> Serving<R> {
         let Some(tls) = &self.tls else { return self.http(stream, false, peer, activity).await };
         let acceptor = TlsAcceptor::from(tls.borrow().clone());
         // In a box, as below: the memory of most connections is that of idle ones.
-        match Box::pin(timeout(self.limits.handshake_timeout, acceptor.accept(stream))).await {
+        match Box::pin(timeout(self.limits.header_timeout, acceptor.accept(stream))).await {
             Ok(Ok(mut stream)) => {
                 let tls = stream.get_mut().1;
                 tls.set_buffer_limit(Some(MAX_TLS_BYTES));
@@ -118,7 +117,7 @@ impl<R: Respond> Serving<R> {
                 self.http(stream, is_http2, peer, activity).await;
             }
             Ok(Err(error)) => self.metrics.handshake_failed(&self.log, peer, &error),
-            Err(_) => self.metrics.timed_out(Some(Timeout::Handshake)),
+            Err(_) => self.metrics.timed_out(Some(Timeout::Header)),
         }
     }
 
@@ -168,12 +167,12 @@ impl<R: Respond> Serving<R> {
                 // A connection over HTTP/1.1 has one request, so waiting holds no more than the connection does.
                 Err(_) => serving.requests.clone().acquire_owned().await.ok(),
             };
-            let (request, may_have_trailers) = incoming(request);
+            // hyper ends trailers only at CRLF, and would take a request after trailers that end with LF for more of them.
+            let is_chunked = request.body().size_hint().exact().is_none();
+            let request = incoming(request);
             // In a box, so that a connection without a request does not have the memory of one.
             let mut response = Box::pin(serving.responder.respond(request, peer)).await;
-            let ends = serving.stopping.is_cancelled() || activity.ends();
-            let ends = ends || may_have_trailers.is_some_and(|it| it.load(Relaxed));
-            if ends && !is_http2 {
+            if !is_http2 && (is_chunked || serving.stopping.is_cancelled() || activity.ends()) {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             drop(running);

@@ -8,17 +8,18 @@ use std::net::{SocketAddr, TcpListener as StdListener};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use slog::warn;
 use socket2::{SockFilter, SockRef};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::connection::{Respond, Serving};
-use super::start::StartError;
+use super::operators;
 use super::tls::Certificate;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 
 /// The number of connections that the kernel may accept before the service does. The kernel has a limit too:
 /// `net.core.somaxconn`, 4096 by default on Linux.
@@ -29,12 +30,35 @@ const SEND_BUFFER_BYTES: usize = 128 * 1024;
 /// of a third of the buffer, so even a slow client is seen to take some (12 KiB instead of 64, loopback, small window).
 const UNSENT_BYTES: u32 = 16 * 1024;
 /// How long the listener waits when the kernel has no file descriptor for a connection.
-const PAUSE: Duration = Duration::from_millis(100);
-/// How often the log says so.
-const WARN_AGAIN: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_secs(1);
 /// How long a closing listener must have no connection. In this time, the last packets of connections arrive
 /// that the kernel has promised to clients.
 const LAST_CONNECTIONS: Duration = Duration::from_millis(50);
+
+/// The file descriptors of the process itself and its listeners.
+const OWN_DESCRIPTORS: usize = 24;
+
+/// Raises the soft limit on open files, which is low for old programs that use `select`, to the hard limit. Checks that
+/// it allows all connections of clients and operators, and the `store` descriptors of a store.
+///
+/// # Errors
+/// When it does not.
+pub fn reserve_descriptors(config: &Config, store: usize) -> Result<(), ConfigError> {
+    let limit = getrlimit(Resource::Nofile);
+    // Some systems reject their own hard limit; the soft limit then stays.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    let needed = OWN_DESCRIPTORS + operators::LIMITS.max + store + config.connections.max;
+    match getrlimit(Resource::Nofile).current {
+        Some(limit) if limit < needed as u64 => {
+            let problem = format!(
+                "the limit on open files is {limit}, and the service may need {needed}; raise it with ulimit -n, or \
+                 lower connections.max"
+            );
+            Err(config.with_source("connections.max", problem))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// The listening sockets and the certificate of a server.
 pub struct Listeners {
@@ -49,43 +73,34 @@ impl Listeners {
     /// Uses the sockets that a service manager opened, binds the addresses of the others, and reads the certificate.
     ///
     /// # Errors
-    /// [`StartError`] with the setting.
+    /// When an address or the certificate cannot be used.
     pub fn open(
         config: &Config,
         public: Option<StdListener>,
         operators: Option<StdListener>,
-    ) -> Result<Self, StartError> {
+    ) -> Result<Self, ConfigError> {
+        let bind = |address, setting| {
+            bind(address).map_err(|error| {
+                let remedy = "choose an address of this machine that is not in use; a port below 1024 needs \
+                              CAP_NET_BIND_SERVICE";
+                config.with_source(setting, format!("cannot listen on {address}: {error}; {remedy}"))
+            })
+        };
         let inherited = public.is_some();
         let public = public.map_or_else(|| bind(config.bind, "bind"), Ok)?;
         let operators = match (operators, config.ops_bind) {
             (None, Some(address)) => Some(bind(address, "ops_bind")?),
             (inherited, _) => inherited,
         };
-        let certificate = config.tls.as_ref().map(Certificate::load).transpose()?;
-        Ok(Self { public, operators, inherited, certificate })
+        Ok(Self { public, operators, inherited, certificate: Certificate::load(config)? })
     }
 }
 
-fn bind(address: SocketAddr, setting: &'static str) -> Result<StdListener, StartError> {
-    let socket = StdListener::bind(address).and_then(|socket| {
-        // The standard library sets a shorter queue; Linux accepts a new length.
-        SockRef::from(&socket).listen(BACKLOG)?;
-        Ok(socket)
-    });
-    socket.map_err(|error| {
-        StartError::of(setting, format!("cannot listen on {address}: {error}; {}", remedy(&error)))
-    })
-}
-
-/// Returns what to do when an address cannot be bound.
-fn remedy(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => {
-            "a port below 1024 needs the capability CAP_NET_BIND_SERVICE; add it, or choose a port from 1024 on"
-        }
-        io::ErrorKind::AddrNotAvailable => "choose an address of this machine",
-        _ => "stop what uses it, or choose another address",
-    }
+fn bind(address: SocketAddr) -> io::Result<StdListener> {
+    let socket = StdListener::bind(address)?;
+    // The standard library sets a shorter queue; Linux accepts a new length.
+    SockRef::from(&socket).listen(BACKLOG)?;
+    Ok(socket)
 }
 
 /// Starts the task that accepts connections, which closes them when it ends. Returns it with the address of the
@@ -119,7 +134,6 @@ async fn accept<R: Respond>(socket: TcpListener, inherited: bool, serving: Arc<S
     let spawn = |open: &mut JoinSet<()>, (stream, peer): (TcpStream, SocketAddr)| {
         open.spawn(serving.clone().serve(stream, peer.ip()));
     };
-    let mut warned = None::<Instant>;
     loop {
         serving.metrics.set_open(open.len());
         let accepted = tokio::select! {
@@ -131,10 +145,7 @@ async fn accept<R: Respond>(socket: TcpListener, inherited: bool, serving: Arc<S
             Ok(accepted) => spawn(&mut open, accepted),
             Err(error) if is_of_the_client(&error) => {}
             Err(error) => {
-                if warned.is_none_or(|at| at.elapsed() >= WARN_AGAIN) {
-                    warn!(serving.log, "cannot accept connections"; "error" => %error);
-                    warned = Some(Instant::now());
-                }
+                warn!(serving.log, "cannot accept connections"; "error" => %error);
                 let _ = timeout(PAUSE, serving.closing.cancelled()).await;
             }
         }
@@ -172,20 +183,4 @@ fn refuse_connections(socket: &TcpListener) -> io::Result<()> {
         SockFilter::new(RETURN, 0, 0, 0),
         SockFilter::new(RETURN, 0, 0, u32::MAX),
     ])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_that_cannot_be_bound_has_a_remedy() {
-        for (errno, expected) in [
-            (rustix::io::Errno::ACCESS, "a port below 1024 needs the capability CAP_NET_BIND_SERVICE"),
-            (rustix::io::Errno::ADDRINUSE, "stop what uses it"),
-            (rustix::io::Errno::ADDRNOTAVAIL, "choose an address of this machine"),
-        ] {
-            assert!(remedy(&errno.into()).starts_with(expected), "{errno}");
-        }
-    }
 }

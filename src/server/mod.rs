@@ -5,9 +5,9 @@ mod body;
 mod connection;
 mod listener;
 mod operators;
-mod start;
 mod tls;
 
+use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::config::{Config, TlsFiles};
+use crate::config::Config;
 use crate::document::Document;
 use crate::http::{BASE_PATH, Router};
 use crate::operations;
@@ -28,8 +28,7 @@ use crate::telemetry::metrics::Metrics;
 use connection::Serving;
 use operators::Operators;
 
-pub use listener::Listeners;
-pub use start::{StartError, reserve_descriptors};
+pub use listener::{Listeners, reserve_descriptors};
 pub use tls::Certificate;
 
 /// How long the store may take to close: a disk can hang.
@@ -37,10 +36,9 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A running server. Dropping it does not wait for requests; [`Server::stop`] does.
 pub struct Server {
+    config: Config,
     address: SocketAddr,
     ops_address: Option<SocketAddr>,
-    tls: Option<TlsFiles>,
-    shutdown_delay: Duration,
     serving: Arc<Serving<Router>>,
     accepting: AbortOnDropHandle<()>,
     _operating: Option<AbortOnDropHandle<()>>,
@@ -52,7 +50,7 @@ impl Server {
     /// Starts to accept connections. The runtime within which this is called serves the operators, and `api` all others.
     ///
     /// # Errors
-    /// [`StartError`].
+    /// When the limit on open files is too low, or the operations or the sockets cannot be used.
     pub fn start(
         config: &Config,
         listeners: Listeners,
@@ -61,7 +59,7 @@ impl Server {
         metrics: Arc<Metrics>,
         log: &Logger,
         api: &Handle,
-    ) -> Result<Self, StartError> {
+    ) -> Result<Self, Box<dyn Error>> {
         reserve_descriptors(config, store.descriptors())?;
         let service = Service::new(store.clone(), config.rate_limit, config.request_timeout, metrics.clone());
         let router = Router::new(operations::all(), document, log, service)?;
@@ -76,17 +74,16 @@ impl Server {
             api: api.clone(),
             api_version: document.version,
         };
-        let limits = operators::limits();
-        let operators = Arc::new(Serving::new(operators, limits, ConnectionMetrics::default(), None, log));
+        let metrics_of_none = ConnectionMetrics::default();
+        let operators = Arc::new(Serving::new(operators, operators::LIMITS, metrics_of_none, None, log));
         let operating = listeners.operators.map(|socket| listener::start(socket, true, operators));
         let (ops_address, operating) = operating.transpose()?.unzip();
         let _api = api.enter();
         let (address, accepting) = listener::start(listeners.public, listeners.inherited, serving.clone())?;
         Ok(Self {
+            config: config.clone(),
             address,
             ops_address,
-            tls: config.tls.clone(),
-            shutdown_delay: config.shutdown_delay,
             serving,
             accepting,
             _operating: operating,
@@ -97,7 +94,7 @@ impl Server {
 
     /// Returns the base URL: scheme, address and [`BASE_PATH`].
     pub fn base_url(&self) -> String {
-        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        let scheme = if self.config.tls.is_some() { "https" } else { "http" };
         format!("{scheme}://{}{BASE_PATH}", self.address)
     }
 
@@ -114,8 +111,11 @@ impl Server {
     /// Reloads the certificate for new connections. If it cannot be used, logs why and keeps the previous
     /// one.
     pub fn reload_certificate(&self) {
-        let (Some(files), Some(tls)) = (&self.tls, &self.serving.tls) else { return };
-        match Certificate::load(files) {
+        let (Some(tls), Some(loaded)) = (&self.serving.tls, Certificate::load(&self.config).transpose())
+        else {
+            return;
+        };
+        match loaded {
             Ok(certificate) => {
                 tls.send_replace(certificate.report(&self.metrics));
                 info!(self.serving.log, "certificate reloaded");
@@ -129,7 +129,7 @@ impl Server {
     /// request in progress. Those that are open `grace` later are closed too. Then closes the store.
     pub async fn stop(mut self, grace: Duration) {
         self.serving.stopping.cancel();
-        sleep(self.shutdown_delay).await;
+        sleep(self.config.shutdown_delay).await;
         self.serving.closing.cancel();
         if timeout(grace, &mut self.accepting).await.is_ok() {
             info!(self.serving.log, "all requests finished");

@@ -25,22 +25,15 @@ use crate::telemetry::metrics::Metrics;
 
 /// How long the store may take to respond to a readiness probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The maximum number of connections, each with one request.
-pub(super) const MAX_CONNECTIONS: usize = 16;
-
-/// Returns limits that keep silent clients from keeping operators away for long.
-pub(super) fn limits() -> ConnectionLimits {
-    let short = Duration::from_secs(2);
-    ConnectionLimits {
-        max: MAX_CONNECTIONS,
-        max_requests: MAX_CONNECTIONS,
-        header_timeout: short,
-        idle_timeout: short,
-        send_timeout: short,
-        max_age: Duration::from_secs(60),
-        ..ConnectionLimits::default()
-    }
-}
+/// The limits of this listener. Its time limits keep silent clients from keeping operators away for long.
+pub(super) const LIMITS: ConnectionLimits = ConnectionLimits {
+    max: 16,
+    max_requests: 16,
+    header_timeout: Duration::from_secs(2),
+    idle_timeout: Duration::from_secs(2),
+    send_timeout: Duration::from_secs(2),
+    max_age: Duration::from_secs(60),
+};
 
 /// Responds to operators.
 pub(super) struct Operators {

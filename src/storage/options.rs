@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rand::TryRng;
 use rand::rngs::SysRng;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use slog::Logger;
 
 use super::metrics::StoreMetrics;
@@ -53,8 +53,8 @@ pub(super) fn newer_release(version: Option<&str>) -> String {
 }
 
 /// The connections to a PostgreSQL server.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PostgresOptions {
     /// The number of connections for reading.
     pub readers: usize,
@@ -65,23 +65,10 @@ pub struct PostgresOptions {
     #[serde(with = "humantime_serde")]
     pub statement_timeout: Duration,
     /// The schema with the tables; `None` for the first one of `search_path`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
     /// The file that the URL was read from. It is read again for each connection.
     #[serde(skip)]
     pub url_file: Option<PathBuf>,
-}
-
-impl Default for PostgresOptions {
-    fn default() -> Self {
-        Self {
-            readers: 8,
-            connect_timeout: Duration::from_secs(2),
-            statement_timeout: Duration::from_millis(3_500),
-            schema: None,
-            url_file: None,
-        }
-    }
 }
 
 impl PostgresOptions {

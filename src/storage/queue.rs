@@ -140,12 +140,13 @@ mod tests {
     use futures::FutureExt as _;
 
     use super::*;
-    use crate::storage::options::{Migrate, PostgresOptions};
+    use crate::config::{Config, Flags};
+    use crate::storage::options::Migrate;
     use crate::storage::write::Change;
 
     fn open_with(call_timeout: Option<Duration>) -> (WriteQueue, Batches, CancellationToken) {
         let options = StoreOptions {
-            postgres: PostgresOptions::default(),
+            postgres: Config::load(&Flags::default()).unwrap().postgres,
             write_queue: 16,
             lock_timeout: Duration::from_secs(60),
             migrate: Migrate::Apply,

@@ -33,8 +33,6 @@ pub struct ConnectionMetrics {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Timeout {
-    /// `handshake_timeout`
-    Handshake,
     /// `header_timeout`
     Header,
     /// `idle_timeout`

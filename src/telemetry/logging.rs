@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use slog::{Drain, Level, LevelFilter, Logger, Never, OwnedKVList, Record, b, crit, o, record};
 
 use super::{format, registered};
@@ -26,8 +26,8 @@ const MAX_DELAY: Duration = Duration::from_millis(5);
 const USUAL_LINE: usize = 512;
 
 /// The settings of the log.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Log {
     /// The least severe level that is written.
     #[serde(with = "LevelName")]
@@ -37,7 +37,7 @@ pub struct Log {
 }
 
 /// The levels in the settings.
-#[derive(Deserialize, Serialize)]
+#[derive(Deserialize)]
 #[serde(remote = "Level", rename_all = "lowercase")]
 enum LevelName {
     #[serde(skip)]
@@ -50,19 +50,13 @@ enum LevelName {
 }
 
 /// How a log record is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
     /// `TIME LEVEL MESSAGE name=value ...`, for people.
     Text,
     /// One JSON object a line, for programs.
     Json,
-}
-
-impl Default for Log {
-    fn default() -> Self {
-        Self { level: Level::Info, format: LogFormat::Text }
-    }
 }
 
 /// Starts the log, and logs panics.

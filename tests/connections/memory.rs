@@ -1,7 +1,7 @@
 //! The memory that clients can make the program hold with the default limits: the table "Memory" in
 //! `src/server/README.md`.
 
-use animal_store::config::Config;
+use animal_store::config::{Config, Flags};
 use animal_store::document;
 use animal_store::server::reserve_descriptors;
 
@@ -26,9 +26,9 @@ fn file() -> &'static str {
 /// in MiB. A good client is served meanwhile.
 async fn is_bounded(kind: Kind, limit: usize) {
     let _turn = exclusive().await;
-    reserve_descriptors(&Config::default(), 0).unwrap();
+    reserve_descriptors(&Config::load(&Flags::default()).unwrap(), 0).unwrap();
     // A busy machine must not close connections before they hold most.
-    let limits = ["handshake", "header", "idle", "send"].map(|name| format!("{name}_timeout"));
+    let limits = ["header", "idle", "send"].map(|name| format!("{name}_timeout"));
     let limits: Vec<_> = limits.iter().map(|name| (name.as_str(), "1h")).collect();
     let service = Service::start_tls_with(&limits, |command| {
         command.env("ANIMAL_STORE_REQUEST_TIMEOUT", "1h");
@@ -41,7 +41,7 @@ async fn is_bounded(kind: Kind, limit: usize) {
     let before = service.memory("VmRSS");
     let mut held = Vec::new();
     // All but the one of the good client.
-    let connections = Config::default().connections.max - 1;
+    let connections = Config::load(&Flags::default()).unwrap().connections.max - 1;
     for _ in 0..connections {
         held.push(service.held(kind).await.unwrap());
     }

@@ -156,7 +156,7 @@ impl Service {
     /// Waits until no connection is open, and `count` exceeded this time limit and none another.
     pub async fn all_timed_out(&self, timeout: &str, count: u64) {
         self.wait_for_metric("connections_open", |open| open == 0).await;
-        for other in ["handshake", "header", "idle", "send", "age"] {
+        for other in ["header", "idle", "send", "age"] {
             let expected = if other == timeout { count } else { 0 };
             assert_eq!(self.timed_out(other).await, expected, "{other}");
         }

@@ -31,8 +31,8 @@ is_closed! {
     a_client_that_sends_nothing: start Kind::Silent => "header";
     half_of_a_header: start Kind::HalfHeader => "header";
     a_header_without_end: start Kind::LongHeader => "header";
-    a_client_that_sends_nothing_with_tls: start_tls Kind::Silent => "handshake";
-    half_of_a_handshake: start_tls Kind::HalfHandshake => "handshake";
+    a_client_that_sends_nothing_with_tls: start_tls Kind::Silent => "header";
+    half_of_a_handshake: start_tls Kind::HalfHandshake => "header";
     a_handshake_without_a_request: start_tls Kind::Handshake { http2: false } => "header";
     a_handshake_without_the_preface_of_http2: start_tls Kind::Handshake { http2: true } => "header";
     half_of_the_preface_of_http2: start_tls Kind::HalfPreface => "header";

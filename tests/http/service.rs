@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use animal_store::config::{Config, ConnectionLimits};
+use animal_store::config::{Config, ConnectionLimits, Flags};
 use animal_store::document::{self, Deprecation, Document};
 use animal_store::keys::{self, NewKey};
 use animal_store::rate_limit::RateLimit;
@@ -137,7 +137,7 @@ fn store_options(write_queue: usize) -> StoreOptions {
         postgres: PostgresOptions {
             connect_timeout: TIMEOUT,
             statement_timeout: TIMEOUT,
-            ..PostgresOptions::default()
+            ..Config::load(&Flags::default()).unwrap().postgres
         },
         log: Logger::root(slog::Discard, o!()),
         metrics: StoreMetrics::default(),
@@ -152,12 +152,13 @@ impl Service {
 
     /// Returns default options, to change before the start.
     pub fn setup() -> Setup {
-        let connections = ConnectionLimits { header_timeout: TIMEOUT, ..ConnectionLimits::default() };
+        let defaults = Config::load(&Flags::default()).unwrap();
+        let connections = ConnectionLimits { header_timeout: TIMEOUT, ..defaults.connections };
         let config = Config {
             bind: SocketAddr::from(([127, 0, 0, 1], 0)),
             request_timeout: TIMEOUT,
             connections,
-            ..Config::default()
+            ..defaults
         };
         let store = store_options(4096);
         let document = document::DOCUMENT.expect("the document");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use animal_store::config::Config;
+use animal_store::config::{Config, Flags};
 use serde_json::json;
 use tokio::net::TcpStream;
 use tokio::time::{self, Instant, timeout};
@@ -77,7 +77,7 @@ async fn a_shutdown_takes_ten_seconds_at_most() {
     // While all tasks are idle, the clock advances to the next timer, so the elapsed time is the sum of the limits.
     time::pause();
     let start = Instant::now();
-    service.stop(Config::default().shutdown_grace).await;
+    service.stop(Config::load(&Flags::default()).unwrap().shutdown_grace).await;
     assert!(start.elapsed() <= BOUND, "{:?}", start.elapsed());
 }
 

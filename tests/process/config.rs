@@ -30,7 +30,6 @@ async fn without_configuration_all_settings_are_defaults() {
         ("log.level", r#""info""#),
         ("log.format", r#""text""#),
         ("shutdown_delay", r#""0s""#),
-        ("connections.handshake_timeout", r#""10s""#),
         ("connections.header_timeout", r#""10s""#),
         ("connections.idle_timeout", r#""1m""#),
         ("connections.send_timeout", r#""30s""#),
@@ -137,22 +136,24 @@ async fn errors_name_the_setting_and_its_source() {
         (
             &["config"],
             &[("ANIMAL_STORE_DATABSE", "x")],
-            &["configuration: ANIMAL_STORE_DATABSE: no such setting; did you mean ANIMAL_STORE_DATABASE?"],
+            &["configuration: ANIMAL_STORE_DATABSE: no such setting; expected one of bind, ops_bind, "],
         ),
         (
             &["config"],
             &[("ANIMAL_STORE_LOG_LEVEL", "debug")],
-            &["ANIMAL_STORE_LOG_LEVEL: no such setting; did you mean ANIMAL_STORE_LOG__LEVEL?"],
+            &["ANIMAL_STORE_LOG_LEVEL: no such setting; expected one of bind, ops_bind, "],
         ),
         (
             &["config"],
             &[("ANIMAL_STORE_TLS__CERTIFICATE", "x")],
-            &["ANIMAL_STORE_TLS__PRIVATE_KEY: missing, expected a value such as \"key.pem\""],
+            &[
+                "ANIMAL_STORE_TLS__PRIVATE_KEY: missing; expected a setting such as `tls.private_key = \"key.pem\"`",
+            ],
         ),
         (
             &["config"],
             &[("ANIMAL_STORE_BIND", "localhost")],
-            &["ANIMAL_STORE_BIND", "such as \"127.0.0.1:8080\""],
+            &["ANIMAL_STORE_BIND", "such as `bind = \"127.0.0.1:8080\"`"],
         ),
     ] {
         let line = directory.run_with(arguments, environment).await.failure();

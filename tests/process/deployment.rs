@@ -111,7 +111,7 @@ fn the_service_and_the_container_start_the_program_as_it_is() {
     assert_eq!(arguments[..2], ["serve", "--config"]);
     let output = run(Command::new(env!("CARGO_BIN_EXE_animal-store")).args(arguments).env_clear());
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(error.contains("/etc/animal-store/store.toml cannot be read"), "{error}");
+    assert!(error.contains("/etc/animal-store/store.toml: No such file"), "{error}");
 
     let container = deploy("Containerfile");
     let archive = format!("ADD animal-store-*-{}-{}.tar.gz /\n", env::consts::ARCH, env::consts::OS);

@@ -63,12 +63,13 @@ pub(super) use error::describe;
 pub(super) use opening::{NO_LIMITS, connect_once};
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use address::Address;
 use connector::Connector;
 use writer::Writer;
 
-use super::options::{OpenError, PostgresOptions, StoreOptions};
+use super::options::{OpenError, StoreOptions};
 use super::queue::Batches;
 
 /// Checks a URL without connecting.
@@ -76,7 +77,7 @@ use super::queue::Batches;
 /// # Errors
 /// One line that does not repeat the URL.
 pub fn check_url(url: &str) -> Result<(), OpenError> {
-    let parsed = Address::parse(url, PostgresOptions::default().connect_timeout);
+    let parsed = Address::parse(url, Duration::ZERO);
     parsed.map(drop).map_err(|why| OpenError(format!("the PostgreSQL URL cannot be used: {why}")))
 }
 

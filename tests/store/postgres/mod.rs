@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use animal_store::config::{Config, Flags};
 use animal_store::storage::{Migrate, PostgresOptions, Store, StoreMetrics, StoreOptions, open};
 use tokio_postgres::Client;
 
@@ -88,7 +89,7 @@ pub(crate) fn options() -> StoreOptions {
         version: "1.2.3",
         postgres: PostgresOptions {
             statement_timeout: Duration::from_secs(600),
-            ..PostgresOptions::default()
+            ..Config::load(&Flags::default()).unwrap().postgres
         },
         log: slog::Logger::root(slog::Discard, slog::o!()),
         metrics: StoreMetrics::default(),
@@ -97,7 +98,7 @@ pub(crate) fn options() -> StoreOptions {
 
 /// The options of a store with its default time limits, which apply when the server does not respond.
 pub(crate) fn limited() -> StoreOptions {
-    StoreOptions { postgres: PostgresOptions::default(), ..options() }
+    StoreOptions { postgres: Config::load(&Flags::default()).unwrap().postgres, ..options() }
 }
 
 #[tokio::test]

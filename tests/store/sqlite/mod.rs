@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use animal_store::storage::{Migrate, PostgresOptions, Store, StoreMetrics, StoreOptions, open};
+use animal_store::config::{Config, Flags};
+use animal_store::storage::{Migrate, Store, StoreMetrics, StoreOptions, open};
 use tempfile::TempDir;
 
 use crate::conformance::Engine;
@@ -69,7 +70,7 @@ pub(crate) fn options() -> StoreOptions {
         lock_timeout: Duration::from_secs(600),
         migrate: Migrate::Apply,
         version: "1.2.3",
-        postgres: PostgresOptions::default(),
+        postgres: Config::load(&Flags::default()).unwrap().postgres,
         log: slog::Logger::root(slog::Discard, slog::o!()),
         metrics: StoreMetrics::default(),
     }
