@@ -8,13 +8,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use animal_store::VERSION;
 use animal_store::config::{Config, Flags};
-use animal_store::document::DOCUMENT;
 use animal_store::server::{Listeners, Server, reserve_descriptors};
 use animal_store::storage::{self, StoreOptions};
 use animal_store::telemetry::logging;
 use animal_store::telemetry::metrics::Metrics;
+use animal_store::{DOCUMENT, VERSION};
 use clap::Args;
 use jiff::Timestamp;
 use listenfd::ListenFd;
@@ -168,7 +167,7 @@ async fn serve(
     config.warnings().iter().for_each(|warning| warn!(log, "{}", warning));
     // slog serializes the last pair first.
     info!(log, "ready";
-        "animal_store.operators" => server.ops_address().map(|address| address.to_string()),
+        "animal_store.operators" => server.ops_address.map(|address| address.to_string()),
         "animal_store.database" => storage::without_password(&config.database),
         "url.full" => server.base_url(),
         "animal_store.api_version" => document.version, "service.version" => VERSION);

@@ -12,7 +12,7 @@ use figment::Figment;
 use figment::providers::{Env, Format, Serialized, Toml};
 use serde::{Deserialize, Serialize};
 
-use crate::rate_limit::RateLimit;
+use crate::service::RateLimit;
 use crate::storage::{DatabaseKind, PostgresOptions, read_url_file};
 use crate::telemetry::logging::Log;
 

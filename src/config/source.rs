@@ -2,7 +2,6 @@
 //! value, which may be a password.
 
 use std::env;
-use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 
 use figment::Metadata;
@@ -46,7 +45,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns where a setting was given, for messages: the file, a variable, a flag or the default.
+    /// Returns where a setting was given: the name and the file, a variable, a flag, or the default.
     pub(super) fn location(self, setting: &str) -> String {
         // A key may be anything, for example a URL.
         let is_name = setting.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
@@ -57,17 +56,6 @@ impl<'a> Source<'a> {
             Self::File(path) => format!("`{setting}` in {}", path.display()),
             Self::Environment => format!("{PREFIX}{}", setting.replace('.', "__").to_uppercase()),
             Self::Flag => format!("--{}", setting.replace('_', "-")),
-        }
-    }
-}
-
-impl Display for Source<'_> {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => formatter.write_str("default"),
-            Self::File(path) => path.display().fmt(formatter),
-            Self::Environment => formatter.write_str("environment"),
-            Self::Flag => formatter.write_str("flag"),
         }
     }
 }

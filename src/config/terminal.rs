@@ -25,7 +25,7 @@ impl Config {
             };
             // JSON's texts, numbers and lists are TOML's, too.
             let (setting, source) = match value.and_then(|value| serde_json::to_string(&value).ok()) {
-                Some(value) => (format!("{name} = {value}"), self.source(name).to_string()),
+                Some(value) => (format!("{name} = {value}"), self.source(name).location(name)),
                 None => (format!("# {example}"), "not set; an example".to_owned()),
             };
             escaped(&format!("{setting:<49} # {source}")) + "\n"
@@ -111,8 +111,8 @@ mod tests {
         let flags = Flags { database: Some("sqlite:flag.db".to_owned()), ..Flags::default() };
         let page = Config::load(&flags).unwrap().to_toml();
         let line = |key: &str| page.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
-        assert!(line("database = \"sqlite:flag.db\"").ends_with("# flag"));
-        assert!(line("log.level = \"info\"").ends_with("# default"));
+        assert!(line("database = \"sqlite:flag.db\"").ends_with("# --database"));
+        assert!(line("log.level = \"info\"").ends_with("# the default of `log.level`"));
         assert!(line("# tls.private_key = \"key.pem\"").ends_with("# not set; an example"));
 
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -120,7 +120,7 @@ mod tests {
         let flags = Flags { config: Some(file.path().to_owned()), ..Flags::default() };
         let again = Config::load(&flags).unwrap();
         assert_eq!(again.database, "sqlite:flag.db");
-        assert!(again.to_toml().contains(&format!("# {}", file.path().display())));
+        assert!(again.to_toml().contains(&format!("# `bind` in {}", file.path().display())));
 
         // The examples are valid, too, and no setting is without one.
         let all = page.lines().map(|line| line.trim_start_matches("# ").to_owned() + "\n");

@@ -10,8 +10,8 @@ use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use http::{Method, Response, StatusCode};
 use strum::IntoStaticStr;
 
-use crate::rate_limit::RateLimitExceeded;
 use crate::schemas::Error;
+use crate::service::RateLimitExceeded;
 use crate::storage::StoreError;
 
 /// The error codes of every operation, whatever its inputs.

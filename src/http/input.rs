@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use sfv::{Item, Parser};
 use tokio::time::timeout_at;
 
-use super::authentication::AuthenticatedRequest;
+use super::checks::AuthenticatedRequest;
 use super::error::{ApiError, ErrorCode, accepted_types};
 use super::parse;
 use crate::storage::IdempotencyKey;

@@ -5,19 +5,17 @@
 //! it. [`openapi`] describes all operations with dropshot.
 
 mod access_log;
-mod authentication;
+mod checks;
 mod error;
 mod input;
-mod malformed;
 mod operation;
 mod parse;
 mod published;
 mod router;
 
-pub use authentication::{AuthenticatedRequest, SCHEME, SCHEME_NAME, SCHEME_TYPE};
+pub use checks::{AuthenticatedRequest, SCHEME, SCHEME_NAME, SCHEME_TYPE, check_head, host};
 pub use error::{ApiError, ErrorCode};
 pub use input::{Input, Json, MAX_BODY_BYTES, Path, Query, idempotency_key};
-pub use malformed::{check_head, host};
 pub use operation::{BASE_PATH, Codes, Operation, openapi};
 pub use parse::parameters;
 pub use router::{Router, RouterError, response_headers};

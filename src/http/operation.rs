@@ -15,7 +15,7 @@ use http::{Method, Response};
 use serde_json::Value;
 use tokio::time::timeout_at;
 
-use super::authentication::AuthenticatedRequest;
+use super::checks::AuthenticatedRequest;
 use super::error::{ApiError, COMMON_CODES, ErrorCode};
 use super::input::Input;
 use crate::schemas::Error;

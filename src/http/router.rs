@@ -20,13 +20,12 @@ use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use super::access_log::LoggedResponse;
-use super::authentication::{AuthenticatedRequest, authenticate};
+use super::checks::{AuthenticatedRequest, authenticate, check_head};
 use super::error::{ApiError, ErrorCode};
-use super::malformed::check_head;
 use super::operation::{BASE_PATH, Operation};
 use super::published::Published;
-use crate::document::{Deprecation, Document};
 use crate::service::Service;
+use crate::{Deprecation, Document};
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::config::ConnectionLimits;
-use crate::telemetry::connections::Timeout;
+use crate::telemetry::metrics::Timeout;
 
 /// How often to look at a connection.
 pub(super) const PERIOD: Duration = Duration::from_secs(1);

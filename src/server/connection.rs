@@ -28,7 +28,7 @@ use super::activity::{Activity, PERIOD, Verdict, Watch};
 use super::body::{incoming, outgoing};
 use crate::config::ConnectionLimits;
 use crate::http::Router;
-use crate::telemetry::connections::{ConnectionMetrics, Timeout};
+use crate::telemetry::metrics::{ConnectionMetrics, Timeout};
 
 /// The maximum size of a request's head over HTTP/1.1, and of the buffer for each direction.
 const MAX_HEAD_BYTES: usize = 32 * 1024;

@@ -143,7 +143,8 @@ async fn accept<R: Respond>(socket: TcpListener, inherited: bool, serving: Arc<S
         };
         match accepted {
             Ok(accepted) => spawn(&mut open, accepted),
-            Err(error) if is_of_the_client(&error) => {}
+            // The client closed the connection before it was accepted.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => {
                 warn!(serving.log, "cannot accept connections"; "error" => %error);
                 let _ = timeout(PAUSE, serving.closing.cancelled()).await;
@@ -160,12 +161,6 @@ async fn accept<R: Respond>(socket: TcpListener, inherited: bool, serving: Arc<S
     while open.join_next().await.is_some() {
         serving.metrics.set_open(open.len());
     }
-}
-
-/// Whether the client closed the connection before it was accepted.
-fn is_of_the_client(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
-    matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted)
 }
 
 /// Makes the kernel ignore new connections. When a listening socket closes, the kernel resets the connections

@@ -17,14 +17,13 @@ use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::Document;
 use crate::config::Config;
-use crate::document::Document;
 use crate::http::{BASE_PATH, Router};
 use crate::operations;
 use crate::service::Service;
 use crate::storage::Store;
-use crate::telemetry::connections::ConnectionMetrics;
-use crate::telemetry::metrics::Metrics;
+use crate::telemetry::metrics::{ConnectionMetrics, Metrics};
 use connection::Serving;
 use operators::Operators;
 
@@ -37,8 +36,10 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// A running server. Dropping it does not wait for requests; [`Server::stop`] does.
 pub struct Server {
     config: Config,
-    address: SocketAddr,
-    ops_address: Option<SocketAddr>,
+    /// The address of the public listener.
+    pub address: SocketAddr,
+    /// The address of the operators' listener.
+    pub ops_address: Option<SocketAddr>,
     serving: Arc<Serving<Router>>,
     accepting: AbortOnDropHandle<()>,
     _operating: Option<AbortOnDropHandle<()>>,
@@ -96,16 +97,6 @@ impl Server {
     pub fn base_url(&self) -> String {
         let scheme = if self.config.tls.is_some() { "https" } else { "http" };
         format!("{scheme}://{}{BASE_PATH}", self.address)
-    }
-
-    /// Returns the address of the public listener.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// Returns the address of the operators' listener.
-    pub fn ops_address(&self) -> Option<SocketAddr> {
-        self.ops_address
     }
 
     /// Reloads the certificate for new connections. If it cannot be used, logs why and keeps the previous

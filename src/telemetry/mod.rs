@@ -1,6 +1,5 @@
 //! What operators see: metrics and log records.
 
-pub mod connections;
 pub(crate) mod format;
 pub mod logging;
 pub mod metrics;

@@ -1,8 +1,8 @@
 //! The memory that clients can make the program hold with the default limits: the table "Memory" in
 //! `src/server/README.md`.
 
+use animal_store::DOCUMENT;
 use animal_store::config::{Config, Flags};
-use animal_store::document;
 use animal_store::server::reserve_descriptors;
 
 use crate::clients::hostile::{Kind, PAGE};
@@ -18,7 +18,7 @@ const SETTLED: usize = 100;
 
 /// Returns the path of the largest published file, which needs no key.
 fn file() -> &'static str {
-    let largest = document::DOCUMENT.unwrap().files.iter().max_by_key(|file| file.content.len());
+    let largest = DOCUMENT.unwrap().files.iter().max_by_key(|file| file.content.len());
     format!("/{}", largest.unwrap().path).leak()
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use animal_store::document;
+use animal_store::DOCUMENT;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::sleep;
@@ -13,7 +13,7 @@ use crate::service::{Service, in_time, in_time_of};
 
 /// Returns the path of the largest published file: 1.5 MB, which the service keeps once for all clients.
 fn file() -> String {
-    let largest = document::DOCUMENT.unwrap().files.iter().max_by_key(|file| file.content.len());
+    let largest = DOCUMENT.unwrap().files.iter().max_by_key(|file| file.content.len());
     format!("/{}", largest.unwrap().path)
 }
 

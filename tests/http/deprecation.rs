@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use animal_store::document::Deprecation;
+use animal_store::Deprecation;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;

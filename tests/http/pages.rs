@@ -1,14 +1,14 @@
 //! The pages of the documentation, which need no key.
 
-use animal_store::document;
+use animal_store::File;
 use reqwest::Method;
 
 use crate::recorder::wire::Response;
 use crate::service::{RequestExt, Service};
 
 /// Returns the addresses of the pages and the files that they load, with the files.
-fn pages() -> impl Iterator<Item = (String, &'static document::File)> {
-    let files = document::DOCUMENT.unwrap().files.iter();
+fn pages() -> impl Iterator<Item = (String, &'static File)> {
+    let files = animal_store::DOCUMENT.unwrap().files.iter();
     let pages = files.filter(|file| !file.path.starts_with("openapi") && file.path != "missing.html");
     pages.map(|file| match file.path {
         "index.html" => ("/docs".to_owned(), file),

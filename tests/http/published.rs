@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 
 use ::document as yaml;
-use animal_store::document;
 use animal_store::http::BASE_PATH;
 use flate2::read::GzDecoder;
 use reqwest::Method;
@@ -120,7 +119,7 @@ async fn decoded(service: &Service, target: &str, accepted: &str) -> (Vec<u8>, R
 #[tokio::test]
 async fn each_file_is_the_same_in_all_codings_and_has_an_etag_in_each() {
     let service = Service::start().await;
-    for file in document::DOCUMENT.unwrap().files {
+    for file in animal_store::DOCUMENT.unwrap().files {
         let target = if file.path == "index.html" { "/docs".to_owned() } else { format!("/{}", file.path) };
         if file.path == "missing.html" {
             continue;

@@ -11,12 +11,12 @@ use std::thread;
 use std::time::Duration;
 
 use animal_store::config::{Config, ConnectionLimits, Flags};
-use animal_store::document::{self, Deprecation, Document};
 use animal_store::keys::{self, NewKey};
-use animal_store::rate_limit::RateLimit;
 use animal_store::server::{Listeners, Server};
+use animal_store::service::RateLimit;
 use animal_store::storage::{self, Migrate, PostgresOptions, Store, StoreMetrics, StoreOptions};
 use animal_store::telemetry::metrics::Metrics;
+use animal_store::{Deprecation, Document};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ impl Setup {
         .expect("a server");
         let recorder = Arc::new(Recorder::default());
         recorder.add_secret(database.secret());
-        let address = proxy::start(server.address(), Arc::clone(&recorder)).await.expect("the proxy");
+        let address = proxy::start(server.address, Arc::clone(&recorder)).await.expect("the proxy");
         // Proxies from the environment must not be used for loopback addresses.
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
         let mut service = Service {
@@ -161,7 +161,7 @@ impl Service {
             ..defaults
         };
         let store = store_options(4096);
-        let document = document::DOCUMENT.expect("the document");
+        let document = animal_store::DOCUMENT.expect("the document");
         Setup { config, store, document }
     }
 

@@ -94,7 +94,7 @@ async fn an_idle_connection_does_not_delay_the_shutdown() {
 #[tokio::test]
 async fn after_the_shutdown_connections_are_refused() {
     let mut service = Service::start().await;
-    let address = service.server.as_ref().unwrap().address();
+    let address = service.server.as_ref().unwrap().address;
     service.stop(Duration::from_secs(5)).await;
     assert!(TcpStream::connect(address).await.is_err());
 }
@@ -103,5 +103,5 @@ async fn after_the_shutdown_connections_are_refused() {
 async fn the_base_url_has_the_address_of_the_server() {
     let service = Service::start().await;
     let server = service.server.as_ref().unwrap();
-    assert_eq!(server.base_url(), format!("http://{}/v1", server.address()));
+    assert_eq!(server.base_url(), format!("http://{}/v1", server.address));
 }

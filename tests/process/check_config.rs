@@ -82,7 +82,7 @@ async fn a_configuration_may_come_from_a_pipe() {
     };
     let page = directory.run_changed(&["config", "--config", "/dev/stdin"], from_pipe).await.success();
     let line = page.lines().find(|line| line.starts_with("write_queue = 7 ")).expect(&page);
-    assert!(line.ends_with("# /dev/stdin"), "{line}");
+    assert!(line.ends_with("# `write_queue` in /dev/stdin"), "{line}");
 }
 
 #[tokio::test]

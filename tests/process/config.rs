@@ -37,10 +37,10 @@ async fn without_configuration_all_settings_are_defaults() {
         ("connections.max_requests", "1024"),
         ("connections.max_age", r#""1h""#),
     ] {
-        assert_eq!(setting(&page, name), (value.to_owned(), "default".to_owned()));
+        assert_eq!(setting(&page, name), (value.to_owned(), format!("the default of `{name}`")));
     }
     let (set, not_set): (Vec<_>, Vec<_>) = page.lines().partition(|line| !line.starts_with("# "));
-    assert!(set.iter().all(|line| line.ends_with("# default")), "{page}");
+    assert!(set.iter().all(|line| line.contains("# the default of `")), "{page}");
     assert!(not_set.iter().all(|line| line.ends_with("# not set; an example")), "{page}");
     for name in ["ops_bind", "database_file", "rate_limit.requests", "tls.private_key"] {
         assert!(not_set.iter().any(|line| line.starts_with(&format!("# {name} = "))), "{name}: {page}");
@@ -63,19 +63,17 @@ async fn flags_override_the_environment_overrides_the_file_overrides_defaults() 
     let arguments = ["config", "--config", "store.toml", "--database", "sqlite:flag.db"];
     let page = directory.run_with(&arguments, &environment).await.success();
     for (name, value, source) in [
-        ("database", r#""sqlite:flag.db""#, "flag"),
-        ("bind", r#""127.0.0.1:2""#, "environment"),
-        ("write_queue", "2", "environment"),
-        ("log.level", r#""warning""#, "environment"),
-        ("lock_timeout", r#""1s""#, "store.toml"),
-        ("request_timeout", r#""1m 30s""#, "store.toml"),
-        ("postgres.readers", "7", "store.toml"),
-        ("shutdown_grace", r#""8s""#, "default"),
-        ("log.format", r#""text""#, "default"),
+        ("database", r#""sqlite:flag.db""#, "--database"),
+        ("bind", r#""127.0.0.1:2""#, "ANIMAL_STORE_BIND"),
+        ("write_queue", "2", "ANIMAL_STORE_WRITE_QUEUE"),
+        ("log.level", r#""warning""#, "ANIMAL_STORE_LOG__LEVEL"),
+        ("lock_timeout", r#""1s""#, "`lock_timeout` in store.toml"),
+        ("request_timeout", r#""1m 30s""#, "`request_timeout` in store.toml"),
+        ("postgres.readers", "7", "`postgres.readers` in store.toml"),
+        ("shutdown_grace", r#""8s""#, "the default of `shutdown_grace`"),
+        ("log.format", r#""text""#, "the default of `log.format`"),
     ] {
-        let (shown, from) = setting(&page, name);
-        assert_eq!(shown, value, "{page}");
-        assert!(from.ends_with(source), "{name} from {from}");
+        assert_eq!(setting(&page, name), (value.to_owned(), source.to_owned()), "{page}");
     }
 }
 
@@ -183,7 +181,7 @@ async fn variables_of_a_kubernetes_service_are_ignored() {
     let directory = WorkDir::new();
     let finished = directory.run_with(&["config"], &INJECTED).await;
     assert_eq!((finished.code, &*finished.stderr), (Some(0), ""));
-    assert!(finished.stdout.lines().all(|line| !line.ends_with("# environment")), "{}", finished.stdout);
+    assert!(finished.stdout.lines().all(|line| !line.contains("ANIMAL_STORE")), "{}", finished.stdout);
 
     let inject = |command: &mut Command| {
         command.envs(INJECTED);
@@ -206,9 +204,9 @@ async fn the_url_of_the_database_can_come_from_a_file() {
     directory.write("store.toml", "database_file = 'url'\n");
     let environment = [("ANIMAL_STORE_DATABASE_FILE", "url")];
     for (arguments, environment, source) in [
-        (&["--database-file", "url"][..], &[][..], "flag"),
-        (&[], &environment, "environment"),
-        (&["--config", "store.toml"], &[], "store.toml"),
+        (&["--database-file", "url"][..], &[][..], "--database-file"),
+        (&[], &environment, "ANIMAL_STORE_DATABASE_FILE"),
+        (&["--config", "store.toml"], &[], "`database_file` in store.toml"),
     ] {
         let page = directory.run_with(&[&["config"], arguments].concat(), environment).await.success();
         assert_eq!(setting(&page, "database_file"), (r#""url""#.to_owned(), source.to_owned()));
@@ -302,7 +300,7 @@ async fn what_would_change_a_terminal_is_escaped_and_read_again() {
     let config = "bind = '127.0.0.1:8081'\ntls = { certificate = \"\\u007F\\u009b\u{202e}.pem\", private_key = \"key.pem\" }\n";
     directory.write("a\n\u{1b}[2K\u{202e}.toml", config);
     let page = directory.run(&["config", "--config", "a\n\u{1b}[2K\u{202e}.toml"]).await.success();
-    assert_eq!(setting(&page, "bind").1, "a\\u000a\\u001b[2K\\u202e.toml");
+    assert_eq!(setting(&page, "bind").1, "`bind` in a\\u000a\\u001b[2K\\u202e.toml");
     assert_eq!(setting(&page, "tls.certificate").0, r#""\u007f\u009b\u202e.pem""#);
     directory.write("again.toml", &page);
     let again = directory.run(&["config", "--config", "again.toml"]).await.success();

@@ -53,12 +53,10 @@ mod error;
 mod file;
 mod keys;
 mod opening;
-mod restore;
 mod schema;
 mod writer;
 
-pub use backup::backup;
+pub use backup::{backup, restore};
 pub(super) use engine::Sqlite;
 pub use engine::blocking_reads;
 pub(super) use opening::{check_path, open, open_source};
-pub use restore::restore;

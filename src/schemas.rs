@@ -1,12 +1,28 @@
-//! `Pet`, `NewPet`, `PetName`, `PetStatus` and `Pets`.
+//! The types of `components/schemas`, and the limits that several layers share.
+//!
+//! Each limit is one constant: the validation and the JSON schema use the same one.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
 use schemars::schema::{InstanceType, Schema, SchemaObject, StringValidation};
-use serde::de::{Error, Unexpected, Visitor};
+use serde::de::{self, Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+
+/// The body of every error response.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, JsonSchema)]
+#[error("{status} {code}: {message}")]
+pub struct Error {
+    /// The error code, for programs.
+    pub code: Cow<'static, str>,
+    /// What to change, for people.
+    pub message: Cow<'static, str>,
+    /// The HTTP status code.
+    #[schemars(range(min = 400, max = 599))]
+    pub status: u16,
+}
 
 /// An animal as the service returns it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -146,7 +162,7 @@ impl<'de> Deserialize<'de> for PetStatus {
                 write!(formatter, "one of {}", PetStatus::ALL.map(PetStatus::as_str).join(", "))
             }
 
-            fn visit_str<E: Error>(self, word: &str) -> Result<PetStatus, E> {
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<PetStatus, E> {
                 PetStatus::from_word(word).ok_or_else(|| E::invalid_value(Unexpected::Str(word), &self))
             }
         }

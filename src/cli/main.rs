@@ -1,4 +1,4 @@
-//! The command line: the arguments, and the commands that need no database.
+//! The program `animal-store`: the arguments, and the commands that need no database.
 
 mod databases;
 mod key;
@@ -10,18 +10,21 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use animal_store::VERSION;
 use animal_store::config::terminal::{escaped, may_be_secret};
 use animal_store::config::{Config, Flags};
-use animal_store::document::DOCUMENT;
 use animal_store::server::Certificate;
 use animal_store::storage;
+use animal_store::{DOCUMENT, VERSION};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use rustix::process::Signal;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
+
+// "What made requests cheaper" in xtask/RECORDS.md says what allocations cost.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Why a subcommand failed: one line for standard error.
 type Failure = Box<dyn std::error::Error>;
@@ -84,8 +87,7 @@ enum Command {
     },
 }
 
-/// Runs the program with the arguments of the process.
-pub(crate) fn run() -> ExitCode {
+fn main() -> ExitCode {
     let result = match Cli::try_parse() {
         Ok(cli) => cli.command.run(),
         Err(help) if help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
