@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use animal_store::VERSION;
-use animal_store::config::terminal::escaped;
-use animal_store::config::terminal::password_in_flag;
+use animal_store::config::terminal::{escaped, password_in_flag};
 use animal_store::config::{Config, Flags};
 use animal_store::storage::copy::{Copied, copy};
 use animal_store::storage::{self, Migrate, Store, StoreMetrics, StoreOptions, sqlite};
