@@ -1,5 +1,5 @@
 //! What the build script of the service embeds: the document, its releases and the pages, compressed, as Rust for
-//! `src/document.rs`.
+//! `src/lib.rs`.
 
 use std::fs;
 use std::io::{self, Read as _};
