@@ -39,12 +39,12 @@ pub struct Document {
     /// The operations with dates of deprecation.
     pub deprecations: &'static [Deprecation],
     /// The document, its releases and the pages of the documentation.
-    pub files: &'static [File],
+    pub files: &'static [DocumentFile],
 }
 
 /// A file that the service publishes.
 #[derive(Clone, Copy, Debug)]
-pub struct File {
+pub struct DocumentFile {
     /// The path, such as `openapi.yaml`, `docs/1.0.0.html` or `index.html`.
     pub path: &'static str,
     /// The content.

@@ -30,7 +30,7 @@ pub struct Error {
 pub struct Pet {
     /// Assigned by the service.
     pub id: i64,
-    /// Unchanged.
+    /// The name, exactly as the client sent it.
     pub name: PetName,
     /// The identifier of the category. This service does not manage categories.
     pub category_id: i64,

@@ -13,7 +13,7 @@ use http::{Method, Request, Response, StatusCode};
 use hyper::body::Bytes;
 
 use super::error::ApiError;
-use crate::Document;
+use crate::{Document, DocumentFile};
 
 /// Allows scripts, styles and requests of this host only, nothing inline and no frames (Content Security
 /// Policy Level 3). The icons of Swagger UI are `data:` images.
@@ -115,7 +115,7 @@ fn redirect() -> Response<Body> {
 }
 
 impl File {
-    fn new(file: &crate::File) -> Self {
+    fn new(file: &DocumentFile) -> Self {
         Self {
             plain: Representation::new(file, file.content, None),
             gzip: file.gzip.map(|content| Representation::new(file, content, Some("gzip"))),
@@ -141,7 +141,7 @@ impl File {
 }
 
 impl Representation {
-    fn new(file: &crate::File, content: &'static [u8], coding: Option<&'static str>) -> Self {
+    fn new(file: &DocumentFile, content: &'static [u8], coding: Option<&'static str>) -> Self {
         let cache = if file.is_immutable { IMMUTABLE } else { REVALIDATED };
         let is_missing = file.path == MISSING;
         let vary = if is_missing { "accept, accept-encoding" } else { "accept-encoding" };

@@ -75,8 +75,8 @@ impl Server {
             api: api.clone(),
             api_version: document.version,
         };
-        let metrics_of_none = ConnectionMetrics::default();
-        let operators = Arc::new(Serving::new(operators, operators::LIMITS, metrics_of_none, None, log));
+        let uncounted = ConnectionMetrics::default();
+        let operators = Arc::new(Serving::new(operators, operators::LIMITS, uncounted, None, log));
         let operating = listeners.operators.map(|socket| listener::start(socket, true, operators));
         let (ops_address, operating) = operating.transpose()?.unzip();
         let _api = api.enter();

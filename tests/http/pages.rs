@@ -1,13 +1,13 @@
 //! The pages of the documentation, which need no key.
 
-use animal_store::File;
+use animal_store::DocumentFile;
 use reqwest::Method;
 
 use crate::recorder::wire::Response;
 use crate::service::{RequestExt, Service};
 
 /// Returns the addresses of the pages and the files that they load, with the files.
-fn pages() -> impl Iterator<Item = (String, &'static File)> {
+fn pages() -> impl Iterator<Item = (String, &'static DocumentFile)> {
     let files = animal_store::DOCUMENT.unwrap().files.iter();
     let pages = files.filter(|file| !file.path.starts_with("openapi") && file.path != "missing.html");
     pages.map(|file| match file.path {

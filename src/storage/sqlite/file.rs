@@ -48,7 +48,7 @@ impl DatabaseFile {
                 let why = format!("less than {} MiB of the disk are free", BATCH_BYTES >> 20);
                 Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), Some(why)))
             }
-            // Without the permission to look, nothing is known.
+            // If `statvfs` fails, assume that there is space.
             _ => Ok(()),
         }
     }
@@ -60,7 +60,7 @@ impl DatabaseFile {
     pub(super) fn check(&self) -> rusqlite::Result<()> {
         let is_same = match self.path.metadata() {
             Ok(found) => (found.dev(), found.ino()) == (self.device, self.inode),
-            // Without the permission to look, nothing is known.
+            // If `stat` fails with EACCES, assume that the file is unchanged.
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         };
         if is_same { Ok(()) } else { Err(Error::UserFunctionError(Replaced.into())) }

@@ -76,7 +76,7 @@ fn deprecation(operation: &Node) -> Option<String> {
     })
 }
 
-/// Writes a file and its compressed content to the output directory. Returns the expression of the type `File`.
+/// Writes a file and its compressed content to the output directory. Returns the expression of the type `DocumentFile`.
 fn written(output: &Path, file: &File) -> io::Result<String> {
     let File { path, content, is_immutable } = file;
     let place = output.join("site").join(path);
@@ -93,5 +93,7 @@ fn written(output: &Path, file: &File) -> io::Result<String> {
     let gzip = is_smaller.then(|| include(".gz", &compressed)).transpose()?;
     let gzip = gzip.map_or("None".to_owned(), |included| format!("Some({included})"));
     let content = include("", content)?;
-    Ok(format!("File {{ path: {path:?}, content: {content}, gzip: {gzip}, is_immutable: {is_immutable} }},"))
+    Ok(format!(
+        "DocumentFile {{ path: {path:?}, content: {content}, gzip: {gzip}, is_immutable: {is_immutable} }},"
+    ))
 }
