@@ -107,6 +107,9 @@ impl Batches {
                 continue;
             }
             let failure = writer.commit(&mut batch).await.err();
+            if failure.is_none() {
+                self.metrics.committed(batch.iter().filter(|queued| !queued.write.is_check()).count());
+            }
             for queued in batch.drain(..) {
                 queued.write.complete(failure.clone());
             }
@@ -142,7 +145,6 @@ mod tests {
     use super::*;
     use crate::config::{Config, Flags};
     use crate::storage::options::Migrate;
-    use crate::storage::write::Change;
 
     fn open_with(call_timeout: Option<Duration>) -> (WriteQueue, Batches, CancellationToken) {
         let options = StoreOptions {
@@ -157,8 +159,8 @@ mod tests {
         open(&options, call_timeout)
     }
 
-    fn push(queue: &WriteQueue) -> Result<PendingWrite<bool>, StoreError> {
-        queue.push(|caller| Write::Change(Change::Check, caller))
+    fn push(queue: &WriteQueue) -> Result<PendingWrite<()>, StoreError> {
+        queue.push(Write::Check)
     }
 
     /// Has the number of writes of each batch.
@@ -169,8 +171,8 @@ mod tests {
         async fn commit(&mut self, batch: &mut [QueuedWrite]) -> Result<(), StoreError> {
             self.0.push(batch.len());
             for queued in batch {
-                let Write::Change(_, caller) = &mut queued.write else { panic!() };
-                caller.keep(Ok(true));
+                let Write::Check(caller) = &mut queued.write else { panic!() };
+                caller.keep(Ok(()));
             }
             Ok(())
         }
@@ -203,7 +205,7 @@ mod tests {
         let mut writer = Batched::default();
         batches.commit_with(&mut writer).await;
         assert_eq!(writer.0, [1]);
-        assert!(pending.wait().await.unwrap());
+        pending.wait().await.unwrap();
         drop(batches);
         stopped.cancelled().await;
     }

@@ -27,7 +27,7 @@ use super::queue::{self, PendingWrite, WriteQueue};
 use super::sqlite::{self, Sqlite};
 use super::types::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery, StoreError};
 use super::url::{self, DatabaseKind};
-use super::write::{Addition, Caller, Change, Write};
+use super::write::{Addition, Caller, KeyChange, Write};
 use crate::schemas::{NewPet, Pet};
 
 /// A durable store of animals and API keys.
@@ -165,10 +165,10 @@ impl Store {
         if let Engine::Sqlite(engine) = &self.engine {
             engine.check_disk()?;
         }
-        match self.change(Change::Check).await {
+        match self.enqueue(Write::Check) {
             // The writers work, and have more to do than they can.
             Err(StoreError::Busy) => Ok(()),
-            checked => checked.map(drop),
+            checking => checking?.wait().await,
         }
     }
 
@@ -196,7 +196,7 @@ impl Store {
     /// identifier. Name, category and status are returned unchanged.
     pub async fn add_pet(&self, new: NewPet) -> Result<Pet, StoreError> {
         let addition = Addition { new, key: None };
-        match self.write(|caller| Write::Add(addition, caller)).await? {
+        match self.write(|caller| Write::AddPet(addition, caller)).await? {
             AddedOnce::Now(pet) | AddedOnce::Before(pet) => Ok(pet),
             AddedOnce::Differs => {
                 Err(StoreError::Broken("an addition without a key was compared with another".to_owned()))
@@ -210,9 +210,9 @@ impl Store {
     /// leaves no key.
     pub async fn add_pet_once(&self, new: NewPet, key: IdempotencyKey) -> Result<AddedOnce, StoreError> {
         let addition = Addition { key: Some(RequestKey::of_addition(key, &new)), new };
-        let added = self.write(|caller| Write::Add(addition, caller)).await?;
+        let added = self.write(|caller| Write::AddPet(addition, caller)).await?;
         if self.expiry.is_due() {
-            self.change_later(Change::RemoveExpired(self.expiry.clone()));
+            self.write_later(|caller| Write::RemoveExpired(self.expiry.clone(), caller));
         }
         Ok(added)
     }
@@ -234,7 +234,7 @@ impl Store {
 
     /// Stores a key. Fails with [`StoreError::Invalid`] if its `id` or `hash` exists.
     pub async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
-        self.change_key(Change::AddKey(Box::new(key))).await.map(drop)
+        self.change_key(KeyChange::Add(Box::new(key))).await.map(drop)
     }
 
     /// Returns all keys, including revoked and expired ones, oldest first.
@@ -264,14 +264,14 @@ impl Store {
     /// a tokio runtime.
     pub fn note_use(&self, key: &KeyRecord, at: Timestamp) {
         if let Some(at) = self.key_uses.note(key, at) {
-            self.change_later(Change::NoteUse { id: key.id.clone(), at });
+            self.write_later(|caller| Write::Key(KeyChange::NoteUse { id: key.id.clone(), at }, caller));
         }
     }
 
     /// Revokes a key at `at`. A key that is already revoked keeps its time. Returns `false` when there is no
     /// such key.
     pub async fn revoke_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
-        self.change_key(Change::RevokeKey { id: id.to_owned(), at }).await
+        self.change_key(KeyChange::Revoke { id: id.to_owned(), at }).await
     }
 
     /// Atomically stores `new` and makes the key `old` expire at `old_expires`, unless it expires earlier.
@@ -282,7 +282,7 @@ impl Store {
         old_expires: Timestamp,
         new: KeyRecord,
     ) -> Result<bool, StoreError> {
-        self.change_key(Change::RotateKey { old: old.to_owned(), old_expires, new: Box::new(new) }).await
+        self.change_key(KeyChange::Rotate { old: old.to_owned(), old_expires, new: Box::new(new) }).await
     }
 
     fn enqueue<T>(&self, write: impl FnOnce(Caller<T>) -> Write) -> Result<PendingWrite<T>, StoreError> {
@@ -298,21 +298,17 @@ impl Store {
         Ok(result)
     }
 
-    async fn change(&self, change: Change) -> Result<bool, StoreError> {
-        self.enqueue(|caller| Write::Change(change, caller))?.wait().await
-    }
-
-    /// Starts a change without waiting for it. It may fail.
-    fn change_later(&self, change: Change) {
+    /// Starts a write without waiting for it. It may fail.
+    fn write_later<T: Send + 'static>(&self, write: impl FnOnce(Caller<T>) -> Write) {
         // An error was logged.
-        if let Ok(pending) = self.enqueue(|caller| Write::Change(change, caller)) {
+        if let Ok(pending) = self.enqueue(write) {
             // A write without a caller is skipped.
             tokio::spawn(pending.wait());
         }
     }
 
-    async fn change_key(&self, change: Change) -> Result<bool, StoreError> {
-        let result = self.change(change).await;
+    async fn change_key(&self, change: KeyChange) -> Result<bool, StoreError> {
+        let result = self.enqueue(|caller| Write::Key(change, caller))?.wait().await;
         // Also after an error: the change may have been made.
         self.key_cache.invalidate();
         result

@@ -7,10 +7,14 @@ use super::idempotency::{Expiry, RequestKey};
 use super::types::{AddedOnce, KeyRecord, StoreError};
 use crate::schemas::NewPet;
 
-/// A write, with the caller that waits for its result.
+/// A write, with the caller that waits for its result. The `animals.rs` of each engine executes it.
 pub(super) enum Write {
-    Add(Addition, Caller<AddedOnce>),
-    Change(Change, Caller<bool>),
+    AddPet(Addition, Caller<AddedOnce>),
+    Key(KeyChange, Caller<bool>),
+    /// Removes a chunk of the idempotency keys that have expired.
+    RemoveExpired(Expiry, Caller<()>),
+    /// Checks that the database can be written, and changes nothing.
+    Check(Caller<()>),
 }
 
 /// An animal to add.
@@ -19,35 +23,24 @@ pub(super) struct Addition {
     pub(super) key: Option<RequestKey>,
 }
 
-/// A write whose result is whether it found what it changes.
-pub(super) enum Change {
+/// A write of API keys, whose result is whether it found what it changes. The `keys.rs` of each engine executes it.
+pub(super) enum KeyChange {
     /// Adds a key, unless one with its identifier or hash exists.
-    AddKey(Box<KeyRecord>),
+    Add(Box<KeyRecord>),
     /// Stores that a key was used, at a time in seconds.
     NoteUse {
         id: String,
         at: i64,
     },
-    RevokeKey {
+    Revoke {
         id: String,
         at: Timestamp,
     },
-    RotateKey {
+    Rotate {
         old: String,
         old_expires: Timestamp,
         new: Box<KeyRecord>,
     },
-    /// Removes a chunk of the idempotency keys that have expired.
-    RemoveExpired(Expiry),
-    /// Checks that the database can be written, and changes nothing.
-    Check,
-}
-
-impl Change {
-    /// Whether the change counts in the size of a batch.
-    pub(super) fn is_counted(&self) -> bool {
-        !matches!(self, Self::Check)
-    }
 }
 
 /// Returns the result of storing an API key, which is rejected if another one has its identifier or hash.
@@ -72,9 +65,9 @@ impl<T> Caller<T> {
         self.sender.is_closed()
     }
 
-    /// Keeps the result until [`Write::complete`]. Returns whether the write was not rejected.
-    pub(super) fn keep(&mut self, result: Result<T, StoreError>) -> bool {
-        self.result.insert(result).is_ok()
+    /// Keeps the result until [`Write::complete`].
+    pub(super) fn keep(&mut self, result: Result<T, StoreError>) {
+        self.result = Some(result);
     }
 
     pub(super) fn send(self, result: Result<T, StoreError>) {
@@ -91,19 +84,25 @@ impl<T> Caller<T> {
 }
 
 impl Write {
+    pub(super) fn is_check(&self) -> bool {
+        matches!(self, Self::Check(_))
+    }
+
     /// Whether the caller is gone.
     pub(super) fn is_abandoned(&self) -> bool {
         match self {
-            Self::Add(_, caller) => caller.is_gone(),
-            Self::Change(_, caller) => caller.is_gone(),
+            Self::AddPet(_, caller) => caller.is_gone(),
+            Self::Key(_, caller) => caller.is_gone(),
+            Self::RemoveExpired(_, caller) | Self::Check(caller) => caller.is_gone(),
         }
     }
 
     /// Sends the result to the caller: `failed`, else what was kept.
     pub(super) fn complete(self, failed: Option<StoreError>) {
         match self {
-            Self::Add(_, caller) => caller.complete(failed),
-            Self::Change(_, caller) => caller.complete(failed),
+            Self::AddPet(_, caller) => caller.complete(failed),
+            Self::Key(_, caller) => caller.complete(failed),
+            Self::RemoveExpired(_, caller) | Self::Check(caller) => caller.complete(failed),
         }
     }
 }

@@ -1,18 +1,20 @@
-//! The SQL of animals and of idempotency keys.
+//! The SQL of animals and of idempotency keys, and the execution of every write.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use tokio::try_join;
+use futures::try_join;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::engine::{Postgres, Reader};
 use super::error::PgError;
-use crate::schemas::{Pet, PetName, PetStatus};
-use crate::storage::idempotency::{CHUNK, SteadyClock};
-use crate::storage::types::{IdempotencyKey, PetsFound, PetsQuery, StoreError};
-use crate::storage::write::Addition;
+use super::keys;
+use crate::schemas::{NewPet, Pet, PetName, PetStatus};
+use crate::storage::idempotency::{CHUNK, SteadyClock, response};
+use crate::storage::queue::QueuedWrite;
+use crate::storage::types::{AddedOnce, IdempotencyKey, PetsFound, PetsQuery, StoreError};
+use crate::storage::write::{Addition, Caller, Write};
 
 const GET: &str = "SELECT id, name, category, status FROM animal WHERE id = $1";
 
@@ -34,7 +36,7 @@ macro_rules! lock {
 }
 
 /// Begins a transaction of several statements. What they look for, they see as the last writer left it.
-pub(super) const BEGIN: &str = concat!("BEGIN; ", lock!());
+const BEGIN: &str = concat!("BEGIN; ", lock!());
 
 // Alone, it is a transaction. Assigns the identifiers after the lock, together with the position in the batch, and before
 // the INSERT, because neither the order of its rows nor that of RETURNING is defined. A volatile expression that is used
@@ -124,7 +126,7 @@ fn pet(row: &Row) -> Result<Pet, PgError> {
 }
 
 /// What is stored with a key: the fingerprint of the request, and the response.
-pub(super) type Known<'a> = HashMap<&'a IdempotencyKey, (Vec<u8>, String)>;
+type Known = HashMap<IdempotencyKey, (Vec<u8>, String)>;
 
 /// The prepared statements of a connection for writing.
 pub(super) struct Statements {
@@ -140,8 +142,53 @@ impl Statements {
         Ok(Self { insert, insert_once, find })
     }
 
+    /// Commits the writes of a batch, and keeps the result of each for its caller.
+    ///
+    /// # Errors
+    /// It is unknown whether the batch was committed.
+    pub(super) async fn execute(
+        &self,
+        client: &Client,
+        batch: &mut [QueuedWrite],
+        clock: &mut SteadyClock,
+    ) -> Result<(), PgError> {
+        let is_one_statement = batch.iter().all(|queued| {
+            matches!(queued.write, Write::AddPet(Addition { key: None, .. }, _) | Write::Check(_))
+        });
+        let run = async |statement| match is_one_statement {
+            true => Ok(()),
+            false => Ok(client.batch_execute(statement).await?),
+        };
+        let keyed = batch.iter().filter_map(|queued| match &queued.write {
+            Write::AddPet(addition, _) => Some(addition).filter(|addition| addition.key.is_some()),
+            _ => None,
+        });
+        let keyed: Vec<&Addition> = keyed.collect();
+        // Statements of one `try_join` are sent together, in this order.
+        let ((), known) = try_join!(run(BEGIN), self.find(client, &keyed))?;
+        let mut additions = Vec::with_capacity(batch.len());
+        for QueuedWrite { write, .. } in batch {
+            match write {
+                Write::AddPet(addition, caller) => additions.push((&*addition, caller)),
+                Write::Key(change, caller) => caller.keep(keys::execute(client, change).await?),
+                Write::RemoveExpired(expiry, caller) => {
+                    expiry.removed(remove_expired(client, clock).await?);
+                    caller.keep(Ok(()));
+                }
+                Write::Check(caller) => caller.keep(Ok(())),
+            }
+        }
+        // Of the additions with a key, the first one is inserted if no earlier batch has stored the key.
+        let mut seen: HashSet<&IdempotencyKey> = known.keys().collect();
+        let new = additions.iter().map(|(addition, _)| *addition);
+        let new: Vec<&Addition> =
+            new.filter(|addition| addition.key.as_ref().is_none_or(|it| seen.insert(&it.key))).collect();
+        let (ids, ()) = try_join!(self.insert(client, &new, clock), run("COMMIT"))?;
+        keep(additions, known, &ids)
+    }
+
     /// Stores animals and their keys. Returns the identifiers in the same order.
-    pub(super) async fn insert(
+    async fn insert(
         &self,
         client: &Client,
         additions: &[&Addition],
@@ -173,11 +220,7 @@ impl Statements {
     }
 
     /// Returns what is stored with the keys of these additions.
-    pub(super) async fn find<'a>(
-        &self,
-        client: &Client,
-        additions: &[&'a Addition],
-    ) -> Result<Known<'a>, PgError> {
+    async fn find(&self, client: &Client, additions: &[&Addition]) -> Result<Known, PgError> {
         let mut found = HashMap::new();
         if additions.is_empty() {
             return Ok(found);
@@ -189,7 +232,7 @@ impl Statements {
             let key = addition.and_then(|addition| addition.key.as_ref());
             let key =
                 key.ok_or_else(|| PgError::UnexpectedValue(format!("the position {position} of a key")))?;
-            found.insert(&key.key, (row.try_get(0)?, row.try_get(1)?));
+            found.insert(key.key.clone(), (row.try_get(0)?, row.try_get(1)?));
         }
         Ok(found)
     }
@@ -201,13 +244,45 @@ fn keys<'a>(additions: &[&'a Addition]) -> (Vec<Option<&'a str>>, Vec<Option<&'a
     keys.map(|key| (key.map(|key| key.client.as_str()), key.map(|key| key.value.as_str()))).unzip()
 }
 
+/// Keeps the result of each addition for its caller. `ids` are the identifiers of those that were inserted, in the same
+/// order.
+fn keep(
+    additions: Vec<(&Addition, &mut Caller<AddedOnce>)>,
+    mut known: Known,
+    ids: &[i64],
+) -> Result<(), PgError> {
+    let mut new = ids.iter();
+    for (addition, caller) in additions {
+        let request = addition.key.as_ref();
+        let earlier = request.and_then(|request| Some((request, known.get(&request.key)?)));
+        let result = match (earlier, &addition.new) {
+            (Some((request, (fingerprint, response))), _) => {
+                let repeated = request.repeated(fingerprint, response);
+                Ok(repeated.map_err(|error| PgError::UnexpectedValue(format!("a response: {error}")))?)
+            }
+            (None, NewPet { name, category_id, status }) => match new.next() {
+                Some(id) => {
+                    let pet = Pet { id: *id, name: name.clone(), category_id: *category_id, status: *status };
+                    if let Some(request) = request {
+                        known.insert(request.key.clone(), (request.fingerprint.to_vec(), response(&pet)));
+                    }
+                    Ok(AddedOnce::Now(pet))
+                }
+                None => Err(StoreError::Broken("an identifier is missing".to_owned())),
+            },
+        };
+        caller.keep(result);
+    }
+    Ok(())
+}
+
 /// Returns the time of the database, in seconds.
 pub(super) async fn now(client: &Client) -> Result<i64, PgError> {
     Ok(client.query_one(NOW, &[]).await?.try_get(0)?)
 }
 
 /// Removes up to [`CHUNK`] keys that have expired, oldest first. Returns their number.
-pub(super) async fn remove_expired(client: &Client, clock: &mut SteadyClock) -> Result<u64, PgError> {
+async fn remove_expired(client: &Client, clock: &mut SteadyClock) -> Result<u64, PgError> {
     let before = clock.expired_before(now(client).await?);
     Ok(client.execute(REMOVE, &[&before, &(CHUNK as i64)]).await?)
 }

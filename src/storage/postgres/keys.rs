@@ -9,7 +9,7 @@ use tokio_postgres::{Client, Row};
 use super::engine::{Postgres, Reader};
 use super::error::PgError;
 use crate::storage::types::{KeyRecord, StoreError};
-use crate::storage::write::stored;
+use crate::storage::write::{KeyChange, stored};
 
 // Only this program stores keys, under the lock of all writers, so a conflict is a key that exists.
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
@@ -55,8 +55,22 @@ impl Postgres {
     }
 }
 
+/// Executes a change. The inner error rejects a key that exists.
+pub(super) async fn execute(
+    client: &Client,
+    change: &KeyChange,
+) -> Result<Result<bool, StoreError>, PgError> {
+    let rows = match change {
+        KeyChange::Add(key) => return insert(client, key).await,
+        KeyChange::NoteUse { id, at } => client.execute(USE, &[id, at]).await?,
+        KeyChange::Revoke { id, at } => client.execute(REVOKE, &[id, &at.as_second()]).await?,
+        KeyChange::Rotate { old, old_expires, new } => return rotate(client, old, *old_expires, new).await,
+    };
+    Ok(Ok(rows > 0))
+}
+
 /// Stores a key. The inner error rejects one whose identifier or hash exists.
-pub(super) async fn insert(client: &Client, key: &KeyRecord) -> Result<Result<bool, StoreError>, PgError> {
+async fn insert(client: &Client, key: &KeyRecord) -> Result<Result<bool, StoreError>, PgError> {
     let Values { hash, times } = Values::of(key);
     let [created, expires, revoked, last_used] = &times;
     let values: [&(dyn ToSql + Sync); 8] =
@@ -64,18 +78,8 @@ pub(super) async fn insert(client: &Client, key: &KeyRecord) -> Result<Result<bo
     Ok(stored(client.execute(INSERT, &values).await? > 0))
 }
 
-/// Stores that a key was used, at a time in seconds.
-pub(super) async fn note_use(client: &Client, id: &str, at: i64) -> Result<bool, PgError> {
-    Ok(client.execute(USE, &[&id, &at]).await? > 0)
-}
-
-/// Returns `false` when there is no such key.
-pub(super) async fn revoke(client: &Client, id: &str, at: Timestamp) -> Result<bool, PgError> {
-    Ok(client.execute(REVOKE, &[&id, &at.as_second()]).await? > 0)
-}
-
 /// Returns `false` when there is no key `old`, or it is revoked.
-pub(super) async fn rotate(
+async fn rotate(
     client: &Client,
     old: &str,
     old_expires: Timestamp,

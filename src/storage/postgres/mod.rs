@@ -20,7 +20,7 @@
 //! - A write goes through a bounded queue to one task, which commits all waiting writes in one transaction (`writer.rs`).
 //!   The caller learns the result, or that it is unknown; no write is sent twice.
 //! - The first statement of each transaction takes a lock that all replicas share, so identifiers become visible in
-//!   ascending order (`writer.rs`). A page is one query.
+//!   ascending order (`animals.rs`). A page is one query.
 //! - A read uses one of a few connections that all callers share (`engine.rs`).
 //! - An API key is cached for one second (`../key_cache.rs`): querying it costs as much as reading an animal.
 //! - An acknowledged commit is on the server's disk, and on that of a synchronous standby: each connection gets its

@@ -13,27 +13,22 @@
 //!   sent again, which could store it twice.
 //! - It waits longer than the maximum duration of a call, including its time in the queue: `Unavailable`.
 
-use std::collections::{HashMap, HashSet};
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::try_join;
 use tokio::time::{Instant, sleep, timeout_at};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-use super::animals::{self, BEGIN, Known};
+use super::animals;
 use super::connector::Connector;
 use super::error::PgError;
-use super::keys;
 use super::session::Session;
-use crate::schemas::{NewPet, Pet};
-use crate::storage::idempotency::{SteadyClock, response};
+use crate::storage::idempotency::SteadyClock;
 use crate::storage::metrics::Access;
 use crate::storage::queue::{self, QueuedWrite};
-use crate::storage::types::{AddedOnce, IdempotencyKey, StoreError};
-use crate::storage::write::{Addition, Caller, Change, Write};
+use crate::storage::types::StoreError;
 
 /// The minimum time for a batch, even if its oldest caller stops waiting earlier. After an outage the queue
 /// is full of old writes, and without a minimum every attempt would time out.
@@ -55,9 +50,6 @@ struct Open {
     statements: animals::Statements,
 }
 
-/// The additions of a batch, with their callers.
-type Additions<'a> = [(&'a Addition, &'a mut Caller<AddedOnce>)];
-
 impl queue::Writer for Writer {
     async fn commit(&mut self, batch: &mut [QueuedWrite]) -> Result<(), StoreError> {
         let Some(oldest) = batch.first() else { return Ok(()) };
@@ -69,20 +61,24 @@ impl queue::Writer for Writer {
             Some(open) => open,
             None => self.open(until).await.map_err(|failure| report(Access::Connect, failure))?,
         };
-        let open = self.connection.insert(open);
+        let Open { session, statements } = self.connection.insert(open);
+        let writing = async {
+            // What else is committed shows that the database can be written.
+            if batch.iter().all(|queued| queued.write.is_check()) {
+                check_writable(session.client()).await?;
+            }
+            statements.execute(session.client(), batch, &mut self.clock).await
+        };
         let looking = async {
             sleep(SLOW).await;
             connector.look_at_all().await;
             pending().await
         };
         let committed = tokio::select! {
-            committed = open.commit(batch, &mut self.clock, until) => committed,
+            committed = session.transaction(until, writing) => committed,
             never = looking => never,
         };
-        let committed = committed.inspect_err(|_| connector.suspect());
-        let count = committed.map_err(|failure| report(Access::Write, failure))?;
-        connector.options.metrics.committed(count);
-        Ok(())
+        committed.inspect_err(|_| connector.suspect()).map_err(|failure| report(Access::Write, failure))
     }
 }
 
@@ -104,119 +100,6 @@ impl Writer {
         let (open, now) = timeout_at(until, opening).await.unwrap_or(Err(PgError::Timeout))?;
         self.clock.see(now);
         Ok(open)
-    }
-}
-
-impl Open {
-    /// Commits a batch, and keeps the result of each write for its caller. Returns how many writes changed something.
-    ///
-    /// # Errors
-    /// It is unknown whether the batch was committed.
-    async fn commit(
-        &self,
-        batch: &mut [QueuedWrite],
-        clock: &mut SteadyClock,
-        until: Instant,
-    ) -> Result<usize, PgError> {
-        let Self { session, statements } = self;
-        let (mut additions, mut changes, mut checks) =
-            (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
-        for queued in batch {
-            match &mut queued.write {
-                Write::Add(addition, caller) => additions.push((&*addition, caller)),
-                Write::Change(Change::Check, caller) => checks.push(caller),
-                Write::Change(change, caller) => changes.push((&*change, caller)),
-            }
-        }
-        let client = session.client();
-        let count = if !changes.is_empty() || additions.iter().any(|(addition, _)| addition.key.is_some()) {
-            let writing = write(client, statements, &mut additions, &mut changes, clock);
-            session.transaction(until, writing).await?
-        } else if !additions.is_empty() {
-            let new: Vec<&Addition> = additions.iter().map(|(addition, _)| *addition).collect();
-            let ids = session.transaction(until, statements.insert(client, &new, clock)).await?;
-            keep(&mut additions, HashMap::new(), &ids)?
-        } else {
-            session.transaction(until, check_writable(client)).await?;
-            0
-        };
-        // What else was committed shows that the database can be written.
-        for caller in checks {
-            caller.keep(Ok(true));
-        }
-        Ok(count)
-    }
-}
-
-/// Commits additions of which some have a key, and changes.
-async fn write<'a>(
-    client: &Client,
-    statements: &animals::Statements,
-    additions: &mut Additions<'a>,
-    changes: &mut [(&Change, &mut Caller<bool>)],
-    clock: &mut SteadyClock,
-) -> Result<usize, PgError> {
-    let keyed: Vec<&'a Addition> =
-        additions.iter().map(|(it, _)| *it).filter(|addition| addition.key.is_some()).collect();
-    // Statements of one `try_join` are sent together, in this order.
-    let begin = async { Ok(client.batch_execute(BEGIN).await?) };
-    let ((), known) = try_join!(begin, statements.find(client, &keyed))?;
-    for (change, caller) in &mut *changes {
-        caller.keep(make(client, clock, change).await?);
-    }
-    // Of the additions with a key, the first one is inserted if no earlier batch has stored the key.
-    let mut seen: HashSet<&IdempotencyKey> = known.keys().copied().collect();
-    let new = additions.iter().map(|(addition, _)| *addition);
-    let new: Vec<&Addition> =
-        new.filter(|addition| addition.key.as_ref().is_none_or(|it| seen.insert(&it.key))).collect();
-    let commit = async { Ok(client.batch_execute("COMMIT").await?) };
-    let (ids, ()) = try_join!(statements.insert(client, &new, clock), commit)?;
-    Ok(keep(additions, known, &ids)? + changes.len())
-}
-
-/// Keeps the result of each addition for its caller. `ids` are the identifiers of those that were inserted, in the same
-/// order. Returns their number.
-fn keep<'a>(additions: &mut Additions<'a>, mut known: Known<'a>, ids: &[i64]) -> Result<usize, PgError> {
-    let mut new = ids.iter();
-    for (addition, caller) in additions {
-        let request = addition.key.as_ref();
-        let earlier = request.and_then(|request| Some((request, known.get(&request.key)?)));
-        let result = match (earlier, &addition.new) {
-            (Some((request, (fingerprint, response))), _) => {
-                let repeated = request.repeated(fingerprint, response);
-                Ok(repeated.map_err(|error| PgError::UnexpectedValue(format!("a response: {error}")))?)
-            }
-            (None, NewPet { name, category_id, status }) => match new.next() {
-                Some(id) => {
-                    let pet = Pet { id: *id, name: name.clone(), category_id: *category_id, status: *status };
-                    if let Some(request) = request {
-                        known.insert(&request.key, (request.fingerprint.to_vec(), response(&pet)));
-                    }
-                    Ok(AddedOnce::Now(pet))
-                }
-                None => Err(StoreError::Broken("an identifier is missing".to_owned())),
-            },
-        };
-        caller.keep(result);
-    }
-    Ok(ids.len())
-}
-
-async fn make(
-    client: &Client,
-    clock: &mut SteadyClock,
-    change: &Change,
-) -> Result<Result<bool, StoreError>, PgError> {
-    match change {
-        Change::AddKey(key) => keys::insert(client, key).await,
-        Change::NoteUse { id, at } => keys::note_use(client, id, *at).await.map(Ok),
-        Change::RevokeKey { id, at } => keys::revoke(client, id, *at).await.map(Ok),
-        Change::RotateKey { old, old_expires, new } => keys::rotate(client, old, *old_expires, new).await,
-        Change::RemoveExpired(expiry) => {
-            expiry.removed(animals::remove_expired(client, clock).await?);
-            Ok(Ok(true))
-        }
-        Change::Check => Ok(Ok(true)),
     }
 }
 

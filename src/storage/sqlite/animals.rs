@@ -1,13 +1,15 @@
-//! The SQL of animals, and of the idempotency keys with which they were added.
+//! The SQL of animals and of the idempotency keys with which they were added, and the execution of every write.
 
+use jiff::Timestamp;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
 
 use super::engine::Sqlite;
+use super::{keys, schema};
 use crate::schemas::{NewPet, Pet, PetName, PetStatus};
-use crate::storage::idempotency::{CHUNK, RequestKey, response};
+use crate::storage::idempotency::{CHUNK, RequestKey, SteadyClock, response};
 use crate::storage::types::{AddedOnce, PetsFound, PetsQuery, StoreError};
-use crate::storage::write::Addition;
+use crate::storage::write::{Addition, Write};
 
 const INSERT: &str = "INSERT INTO animal (name, category, status) VALUES (?1, ?2, ?3)";
 
@@ -44,6 +46,31 @@ impl Sqlite {
     }
 }
 
+/// Executes a write within the transaction of its batch, and keeps its result for the caller. An error fails the whole batch.
+pub(super) fn execute(
+    connection: &Connection,
+    clock: &mut SteadyClock,
+    write: &mut Write,
+) -> rusqlite::Result<()> {
+    match write {
+        Write::AddPet(addition, caller) => {
+            caller.keep(Ok(add(connection, addition, now().max(clock.earliest()))?));
+        }
+        Write::Key(change, caller) => caller.keep(keys::execute(connection, change)?),
+        Write::RemoveExpired(expiry, caller) => {
+            expiry.removed(remove_expired(connection, clock.expired_before(now()))?);
+            caller.keep(Ok(()));
+        }
+        Write::Check(caller) => caller.keep(Ok(schema::rewrite_version(connection)?)),
+    }
+    Ok(())
+}
+
+/// Returns the time of the machine, in seconds.
+pub(super) fn now() -> i64 {
+    Timestamp::now().as_second()
+}
+
 fn insert(connection: &Connection, new: &NewPet) -> rusqlite::Result<Pet> {
     let NewPet { name, category_id, status } = new.clone();
     let values = params![name.as_str(), category_id, status.map(PetStatus::as_str)];
@@ -53,7 +80,7 @@ fn insert(connection: &Connection, new: &NewPet) -> rusqlite::Result<Pet> {
 
 /// Stores an animal, and its key with the response, unless the key is stored. `now` is in seconds. No other process writes
 /// between the statements.
-pub(super) fn add(connection: &Connection, addition: &Addition, now: i64) -> rusqlite::Result<AddedOnce> {
+fn add(connection: &Connection, addition: &Addition, now: i64) -> rusqlite::Result<AddedOnce> {
     let Addition { new, key } = addition;
     let Some(request) = key else { return Ok(AddedOnce::Now(insert(connection, new)?)) };
     if let Some(known) = find(connection, request)? {
@@ -82,7 +109,7 @@ fn find(connection: &Connection, request: &RequestKey) -> rusqlite::Result<Optio
 }
 
 /// Removes up to [`CHUNK`] keys that were stored before this time, in seconds, oldest first. Returns their number.
-pub(super) fn remove_expired(connection: &Connection, before: i64) -> rusqlite::Result<u64> {
+fn remove_expired(connection: &Connection, before: i64) -> rusqlite::Result<u64> {
     let removed = connection.prepare_cached(REMOVE_KEYS)?.execute(params![before, CHUNK as i64])?;
     Ok(removed as u64)
 }

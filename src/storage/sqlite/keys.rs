@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 use rusqlite::types::Type;
-use rusqlite::{Connection, Error, OptionalExtension, Row, params};
+use rusqlite::{Connection, Error, OptionalExtension, Row, ToSql, params};
 
 use super::engine::Sqlite;
 use crate::storage::types::{KeyRecord, StoreError};
-use crate::storage::write::stored;
+use crate::storage::write::{KeyChange, stored};
 
 const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING";
@@ -47,8 +47,22 @@ impl Sqlite {
     }
 }
 
+/// Executes a change. The inner error rejects a key that exists.
+pub(super) fn execute(
+    connection: &Connection,
+    change: &KeyChange,
+) -> rusqlite::Result<Result<bool, StoreError>> {
+    let found = |sql, values: &[&dyn ToSql]| Ok(Ok(connection.prepare_cached(sql)?.execute(values)? > 0));
+    match change {
+        KeyChange::Add(key) => insert(connection, key).map(stored),
+        KeyChange::NoteUse { id, at } => found(USE, &[id, at]),
+        KeyChange::Revoke { id, at } => found(REVOKE, &[id, &at.as_second()]),
+        KeyChange::Rotate { old, old_expires, new } => rotate(connection, old, *old_expires, new),
+    }
+}
+
 /// Returns whether the key was stored: none with its identifier or hash exists.
-pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> rusqlite::Result<bool> {
+fn insert(connection: &Connection, key: &KeyRecord) -> rusqlite::Result<bool> {
     let inserted = connection.prepare_cached(INSERT)?.execute(params![
         key.id,
         key.name,
@@ -62,16 +76,7 @@ pub(super) fn insert(connection: &Connection, key: &KeyRecord) -> rusqlite::Resu
     inserted.map(|rows| rows > 0)
 }
 
-/// Stores that a key was used, at a time in seconds.
-pub(super) fn note_use(connection: &Connection, id: &str, at: i64) -> rusqlite::Result<bool> {
-    Ok(connection.prepare_cached(USE)?.execute(params![id, at])? > 0)
-}
-
-pub(super) fn revoke(connection: &Connection, id: &str, at: Timestamp) -> rusqlite::Result<bool> {
-    Ok(connection.prepare_cached(REVOKE)?.execute(params![id, at.as_second()])? > 0)
-}
-
-pub(super) fn rotate(
+fn rotate(
     connection: &Connection,
     old: &str,
     old_expires: Timestamp,

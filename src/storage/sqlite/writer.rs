@@ -22,19 +22,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode, MAIN_DB};
 use slog::warn;
 
 use super::file::DatabaseFile;
-use super::{animals, connection, error, keys, schema};
+use super::{animals, connection, error};
 use crate::storage::idempotency::SteadyClock;
 use crate::storage::metrics::Access;
 use crate::storage::options::StoreOptions;
 use crate::storage::queue::{self, QueuedWrite};
 use crate::storage::types::StoreError;
-use crate::storage::write::{Change, Write, stored};
 
 /// The growth of the WAL, in pages, that starts a checkpoint. The default of SQLite.
 const GROWTH: u32 = 1000;
@@ -70,7 +68,7 @@ impl Writer {
     /// `connection` is one for writing to `file`.
     pub(super) fn new(connection: Connection, file: Arc<DatabaseFile>, options: &StoreOptions) -> Self {
         let mut clock = SteadyClock::default();
-        clock.see(now());
+        clock.see(animals::now());
         Self { connection, file, clock, wal: 0, is_limited: false, options: options.clone() }
     }
 
@@ -111,14 +109,11 @@ impl Writer {
         let connection = &self.connection;
         connection::set_lock_timeout(connection, self.options.lock_timeout.saturating_sub(waited))?;
         execute(connection, "BEGIN IMMEDIATE")?;
-        let mut count = 0;
         // Callers may have left during the wait for the lock.
         for QueuedWrite { write, .. } in batch.iter_mut().filter(|queued| !queued.write.is_abandoned()) {
-            count += usize::from(execute_write(connection, &mut self.clock, write)?);
+            animals::execute(connection, &mut self.clock, write)?;
         }
-        execute(connection, "COMMIT")?;
-        self.options.metrics.committed(count);
-        Ok(())
+        execute(connection, "COMMIT")
     }
 
     /// Rolls back, logs and counts the error. Returns the one for callers.
@@ -129,49 +124,6 @@ impl Writer {
         }
         error::report(&self.options, Access::Write, error)
     }
-}
-
-/// Executes a write within the transaction of its batch, and keeps its result for the caller. Returns whether it counts in
-/// the size of the batch. An error fails the whole batch.
-fn execute_write(
-    connection: &Connection,
-    clock: &mut SteadyClock,
-    write: &mut Write,
-) -> rusqlite::Result<bool> {
-    match write {
-        Write::Add(addition, caller) => {
-            caller.keep(Ok(animals::add(connection, addition, now().max(clock.earliest()))?));
-            Ok(true)
-        }
-        Write::Change(change, caller) => {
-            caller.keep(make(connection, clock, change)?);
-            Ok(change.is_counted())
-        }
-    }
-}
-
-/// The inner error rejects a change that would change nothing.
-fn make(
-    connection: &Connection,
-    clock: &mut SteadyClock,
-    change: &Change,
-) -> rusqlite::Result<Result<bool, StoreError>> {
-    match change {
-        Change::AddKey(key) => keys::insert(connection, key).map(stored),
-        Change::NoteUse { id, at } => keys::note_use(connection, id, *at).map(Ok),
-        Change::RevokeKey { id, at } => keys::revoke(connection, id, *at).map(Ok),
-        Change::RotateKey { old, old_expires, new } => keys::rotate(connection, old, *old_expires, new),
-        Change::RemoveExpired(expiry) => {
-            expiry.removed(animals::remove_expired(connection, clock.expired_before(now()))?);
-            Ok(Ok(true))
-        }
-        Change::Check => schema::rewrite_version(connection).map(|()| Ok(true)),
-    }
-}
-
-/// Returns the time of the machine, in seconds.
-fn now() -> i64 {
-    Timestamp::now().as_second()
 }
 
 fn execute(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
