@@ -47,7 +47,7 @@ pub(super) async fn open(connector: &Connector) -> Result<[u8; 32], OpenError> {
     inspect_and_open(connector, &address, &connector.options).await.map_err(|failure| {
         let failure = match failure {
             OpenFailure::Failed(error) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
-                OpenFailure::privileges(&address.user, &describe(&error))
+                OpenFailure::privileges(&address.user, &format!("{}; grant them", describe(&error)))
             }
             other => other,
         };

@@ -33,6 +33,11 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS animal_store_migration (
 -- The version of the program that applied the migration, since migration 4.
 ALTER TABLE animal_store_migration ADD COLUMN IF NOT EXISTS program text";
 
+const TABLES: [&str; 5] = ["animal_store_migration", "animal", "api_key", "secret", "idempotency_key"];
+
+/// What the role of a service needs on each table; a command that only reads needs the first.
+const PRIVILEGES: [&str; 4] = ["SELECT", "INSERT", "UPDATE", "DELETE"];
+
 /// Returns the columns that are missing or have another type, as the end of a sentence.
 const DIFFERENT: &str = "WITH needed (relation, name, type) AS (VALUES \
          ('animal_store_migration', 'number', 'bigint'), \
@@ -52,11 +57,10 @@ const DIFFERENT: &str = "WITH needed (relation, name, type) AS (VALUES \
      WHERE format_type(atttypid, atttypmod) IS DISTINCT FROM type";
 
 /// Returns the tables that are something else, such as views and foreign tables, or whose rows a policy hides.
-const TABLES: &str = "SELECT \
+const OTHERS: &str = "SELECT \
          string_agg(name, ', ') FILTER (WHERE relkind <> 'r'), \
          string_agg(name, ', ') FILTER (WHERE relkind = 'r' AND row_security_active(oid)) \
-     FROM unnest(ARRAY['animal_store_migration', 'animal', 'api_key', 'secret', 'idempotency_key']) AS name \
-     JOIN pg_class ON oid = to_regclass(name)";
+     FROM unnest($1::text[]) AS name JOIN pg_class ON oid = to_regclass(name)";
 
 /// Returns the highest identifier if the sequence has not reached it, and whether the sequence ascends one by one.
 const SEQUENCE: &str = "SELECT \
@@ -64,22 +68,19 @@ const SEQUENCE: &str = "SELECT \
          (SELECT seqcache = 1 AND seqincrement = 1 AND NOT seqcycle FROM pg_sequence \
              WHERE seqrelid = to_regclass('animal_id'))";
 
-/// Returns the privileges that are missing on tables that exist, as the end of a sentence. $1 is whether reading is enough.
-const MISSING: &str = "WITH needed (position, object, privileges) AS (VALUES \
-         (1, 'animal_store_migration', ARRAY['SELECT']), \
-         (2, 'animal', ARRAY['SELECT', 'INSERT']), \
-         (3, 'api_key', ARRAY['SELECT', 'INSERT', 'UPDATE']), \
-         (4, 'secret', ARRAY['SELECT', 'INSERT']), \
-         (5, 'idempotency_key', ARRAY['SELECT', 'INSERT', 'DELETE']) \
-     ), missing (position, line) AS ( \
-         SELECT position, string_agg(privilege, ', ' ORDER BY number) || ' on ' || object \
-         FROM needed, unnest(privileges) WITH ORDINALITY AS each_one (privilege, number) \
-         WHERE (number = 1 OR NOT $1) AND NOT has_table_privilege(to_regclass(object), privilege) \
-         GROUP BY position, object \
-         UNION ALL SELECT 6, 'USAGE on sequence animal_id' \
-         WHERE NOT $1 AND NOT has_sequence_privilege(to_regclass('animal_id'), 'USAGE') \
+/// Returns the statements that grant what is missing: these privileges on the tables that exist, and all on their sequence
+/// unless reading is enough. Each operation may use each of them, so that a new one needs no further statement.
+const MISSING: &str = "WITH missing (privileges, object) AS ( \
+         SELECT string_agg(privilege, ', ' ORDER BY number), format('%I.%I', current_schema(), name) \
+         FROM unnest($1::text[]) AS name, unnest($2::text[]) WITH ORDINALITY AS needed (privilege, number) \
+         WHERE NOT has_table_privilege(to_regclass(name), privilege) GROUP BY name \
+         UNION ALL SELECT 'USAGE', format('SEQUENCE %I.animal_id', current_schema()) \
+         WHERE 'INSERT' = ANY ($2) AND NOT has_sequence_privilege(to_regclass('animal_id'), 'USAGE') \
+     ), grants (line) AS ( \
+         SELECT format('GRANT %s ON %s TO %I', privileges, string_agg(object, ', ' ORDER BY object), current_user) \
+         FROM missing GROUP BY privileges \
      ) \
-     SELECT string_agg(line, '; ' ORDER BY position) FROM missing";
+     SELECT string_agg(line, '; ' ORDER BY line) FROM grants";
 
 /// Why a database cannot be opened: the end of a sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -93,7 +94,7 @@ pub(super) enum OpenFailure {
 impl OpenFailure {
     pub(super) fn privileges(user: &str, why: &str) -> Self {
         Self::Unsuitable(format!(
-            "does not grant {user} the necessary privileges: {why}; grant them, or connect as the owner"
+            "does not grant {user} the necessary privileges: {why}, or connect as the owner"
         ))
     }
 
@@ -116,10 +117,11 @@ pub(super) async fn check_privileges(
     user: &str,
     only_reads: bool,
 ) -> Result<(), OpenFailure> {
-    let missing: Option<String> = client.query_one(MISSING, &[&only_reads]).await?.try_get(0)?;
+    let needed = if only_reads { &PRIVILEGES[..1] } else { &PRIVILEGES[..] };
+    let missing: Option<String> = client.query_one(MISSING, &[&&TABLES[..], &needed]).await?.try_get(0)?;
     match missing {
         None => Ok(()),
-        Some(missing) => Err(OpenFailure::privileges(user, &format!("missing {missing}"))),
+        Some(grants) => Err(OpenFailure::privileges(user, &format!("run {grants}"))),
     }
 }
 
@@ -131,7 +133,7 @@ pub(super) async fn check(
     only_reads: bool,
 ) -> Result<(), OpenFailure> {
     let unsuitable = |why: String| Err(OpenFailure::Unsuitable(why));
-    let row = client.query_one(TABLES, &[]).await?;
+    let row = client.query_one(OTHERS, &[&&TABLES[..]]).await?;
     let (others, hidden): (Option<String>, Option<String>) = (row.try_get(0)?, row.try_get(1)?);
     if let Some(others) = others {
         return unsuitable(format!(
