@@ -115,8 +115,9 @@ async fn requests_are_counted_by_method_route_and_status() {
     ] {
         assert_eq!(responses(&page, method, route, status), count, "{method} {route} {status}\n{page}");
     }
+    // Each operation has a series from the start.
     let series = page.lines().filter(|line| line.starts_with("http_server_request_duration_seconds_count"));
-    assert_eq!(series.count(), 8, "{page}");
+    assert_eq!(series.filter(|line| !line.ends_with(" 0")).count(), 8, "{page}");
 }
 
 #[tokio::test]
