@@ -22,6 +22,38 @@ async fn explain(client: &Client, execute: &str) -> String {
     plan.join("\n")
 }
 
+/// Finds the statements in the source code, so that a new one needs no line here.
+#[tokio::test]
+async fn every_statement_that_reads_or_changes_animals_is_bounded_by_an_index() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    database.open().await.close().await;
+    let client = database.client().await;
+    let settings = "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; \
+         SET plan_cache_mode = force_generic_plan";
+    client.batch_execute(settings).await.unwrap();
+    let source = include_str!("../../../src/storage/postgres/animals.rs");
+    let constants =
+        source.split("const ").filter_map(|part| part.split_once(": &str = \"")).map(|(it, _)| it);
+    let mut tested = Vec::new();
+    for name in constants {
+        let text = statement(name);
+        if !["SELECT", "UPDATE", "DELETE"].iter().any(|verb| text.starts_with(verb)) {
+            continue;
+        }
+        client.batch_execute(&format!("PREPARE {name} AS {text}")).await.unwrap();
+        let count = (1..).take_while(|number| text.contains(&format!("${number}"))).count();
+        let nulls = vec!["NULL"; count].join(", ");
+        let execute = if nulls.is_empty() { name.to_owned() } else { format!("{name} ({nulls})") };
+        let rows = client.query(&format!("EXPLAIN EXECUTE {execute}"), &[]).await.unwrap();
+        let plan: String = rows.iter().map(|row| row.get::<_, String>(0) + "\n").collect();
+        let is_bounded = ["Index Cond", "Limit"].iter().any(|it| plan.contains(it)) || !plan.contains("Scan");
+        let is_direct = !["Seq Scan", "Sort", "Filter"].iter().any(|it| plan.contains(it));
+        assert!(is_bounded && is_direct, "{name} may read a whole table:\n{plan}");
+        tested.push(name);
+    }
+    assert!(["GET", "PAGE", "PAGE_OF_STATUS", "FIND"].iter().all(|name| tested.contains(name)), "{tested:?}");
+}
+
 #[tokio::test]
 async fn reads_use_their_index_whatever_the_statistics() {
     let Some(database) = Postgres::try_fresh().await else { return };
