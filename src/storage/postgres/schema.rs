@@ -35,7 +35,8 @@ ALTER TABLE animal_store_migration ADD COLUMN IF NOT EXISTS program text";
 
 const TABLES: [&str; 5] = ["animal_store_migration", "animal", "api_key", "secret", "idempotency_key"];
 
-/// What the role of a service needs on each table; a command that only reads needs the first.
+/// What the role of a service needs on each table, so that a release with a new operation needs no further GRANT. A command
+/// that only reads needs the first.
 const PRIVILEGES: [&str; 4] = ["SELECT", "INSERT", "UPDATE", "DELETE"];
 
 /// Returns the columns that are missing or have another type, as the end of a sentence.
@@ -68,8 +69,8 @@ const SEQUENCE: &str = "SELECT \
          (SELECT seqcache = 1 AND seqincrement = 1 AND NOT seqcycle FROM pg_sequence \
              WHERE seqrelid = to_regclass('animal_id'))";
 
-/// Returns the statements that grant what is missing: these privileges on the tables that exist, and all on their sequence
-/// unless reading is enough. Each operation may use each of them, so that a new one needs no further statement.
+/// Returns the statements that grant what is missing: the privileges $2 on those of the tables $1 that exist, and USAGE on the
+/// sequence with INSERT. NULL if nothing is missing.
 const MISSING: &str = "WITH missing (privileges, object) AS ( \
          SELECT string_agg(privilege, ', ' ORDER BY number), format('%I.%I', current_schema(), name) \
          FROM unnest($1::text[]) AS name, unnest($2::text[]) WITH ORDINALITY AS needed (privilege, number) \
