@@ -6,7 +6,6 @@
 //! text that it is: a client that reaches the service without a proxy can send any.
 
 use std::borrow::Cow;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,7 +34,8 @@ const MAX_PATH: usize = 256;
 /// A response, and the request that it belongs to.
 pub(super) struct LoggedResponse<'a> {
     pub(super) request: Arc<Request<()>>,
-    pub(super) peer: IpAddr,
+    /// The IP address of the client.
+    pub(super) peer: Arc<str>,
     pub(super) request_id: Uuid,
     /// The path template of the operation, if there is one.
     pub(super) route: Option<&'a str>,
@@ -47,9 +47,9 @@ pub(super) struct LoggedResponse<'a> {
 
 impl LoggedResponse<'_> {
     /// Records a request that has no response yet.
-    pub(super) fn new(request: Arc<Request<()>>, peer: IpAddr) -> Self {
+    pub(super) fn new(request: Arc<Request<()>>, peer: Arc<str>) -> Self {
         Self {
-            peer: peer.to_canonical(),
+            peer,
             request_id: Uuid::new_v4(),
             request,
             route: None,
@@ -85,7 +85,7 @@ impl KV for LoggedResponse<'_> {
                 serializer.emit_str("animal_store.cause".into(), cause)?;
             }
         }
-        serializer.emit_arguments("network.peer.address".into(), &format_args!("{}", self.peer))?;
+        serializer.emit_str("network.peer.address".into(), &self.peer)?;
         if let Some(address) = forwarded_for(self.request.headers()) {
             serializer.emit_str("http.request.header.x-forwarded-for".into(), &address)?;
         }

@@ -5,7 +5,6 @@
 //! An operation gets an [`AuthenticatedRequest`], which only this file makes, after authentication.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -103,7 +102,7 @@ impl Router {
     }
 
     /// Returns the response to a request, and logs it.
-    pub(crate) async fn respond(&self, request: Request<Body>, peer: IpAddr) -> Response<Body> {
+    pub(crate) async fn respond(&self, request: Request<Body>, peer: Arc<str>) -> Response<Body> {
         let (head, body) = request.into_parts();
         let head = Arc::new(Request::from_parts(head, ()));
         let logged = LoggedResponse::new(Arc::clone(&head), peer);

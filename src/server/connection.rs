@@ -1,7 +1,6 @@
 //! Serves one connection with hyper: TLS handshake, HTTP/1.1 or HTTP/2, requests, end.
 
 use std::error::Error as _;
-use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -43,13 +42,13 @@ const MAX_TLS_BYTES: usize = 32 * 1024;
 
 /// Responds to the requests of a listener.
 pub(super) trait Respond: Send + Sync + 'static {
-    /// Returns the response to a request from `peer`.
-    fn respond(&self, request: Request<Body>, peer: IpAddr) -> impl Future<Output = Response<Body>> + Send;
+    /// Returns the response to a request from the IP address `peer`.
+    fn respond(&self, request: Request<Body>, peer: Arc<str>) -> impl Future<Output = Response<Body>> + Send;
 }
 
 impl Respond for Router {
     // Without another future around that of the router, which would be copied once more.
-    fn respond(&self, request: Request<Body>, peer: IpAddr) -> impl Future<Output = Response<Body>> + Send {
+    fn respond(&self, request: Request<Body>, peer: Arc<str>) -> impl Future<Output = Response<Body>> + Send {
         Self::respond(self, request, peer)
     }
 }
@@ -102,7 +101,7 @@ impl<R: Respond> Serving<R> {
     }
 
     /// Serves a connection until it ends. HTTP/2 needs TLS, which negotiates it (ALPN, RFC 9113, section 3.2).
-    pub(super) async fn serve(self: Arc<Self>, stream: TcpStream, peer: IpAddr) {
+    pub(super) async fn serve(self: Arc<Self>, stream: TcpStream, peer: Arc<str>) {
         let activity = Arc::<Activity>::default();
         let counted = activity.clone();
         let stream = InspectWriter::new(stream, move |bytes: &[u8]| counted.wrote(bytes));
@@ -116,7 +115,7 @@ impl<R: Respond> Serving<R> {
                 let is_http2 = tls.alpn_protocol() == Some(b"h2");
                 self.http(stream, is_http2, peer, activity).await;
             }
-            Ok(Err(error)) => self.metrics.handshake_failed(&self.log, peer, &error),
+            Ok(Err(error)) => self.metrics.handshake_failed(&self.log, &peer, &error),
             Err(_) => self.metrics.timed_out(Some(Timeout::Header)),
         }
     }
@@ -125,12 +124,12 @@ impl<R: Respond> Serving<R> {
         self: &Arc<Self>,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         is_http2: bool,
-        peer: IpAddr,
+        peer: Arc<str>,
         activity: Arc<Activity>,
     ) {
         let io = TokioIo::new(stream);
         let watch = Watch::new(activity.clone(), self.limits, is_http2, Instant::now());
-        let service = service_fn(|request| self.respond(request, is_http2, peer, activity.clone()));
+        let service = service_fn(|request| self.respond(request, is_http2, peer.clone(), activity.clone()));
         let result = match is_http2 {
             true => self.run(self.http2.serve_connection(io, service), watch).await,
             false => self.run(self.http1.serve_connection(io, service), watch).await,
@@ -139,7 +138,7 @@ impl<R: Respond> Serving<R> {
             && is_refusal(&error)
         {
             let why = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
-            self.metrics.malformed(&self.log, peer, why);
+            self.metrics.malformed(&self.log, &peer, why);
         }
     }
 
@@ -152,7 +151,7 @@ impl<R: Respond> Serving<R> {
         self: &Arc<Self>,
         request: Request<Incoming>,
         is_http2: bool,
-        peer: IpAddr,
+        peer: Arc<str>,
         activity: Arc<Activity>,
     ) -> impl Future<Output = Result<Response<Full<Bytes>>, h2::Error>> + Send + use<R> {
         let serving = self.clone();

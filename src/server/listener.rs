@@ -132,7 +132,9 @@ async fn accept<R: Respond>(socket: TcpListener, inherited: bool, serving: Arc<S
     serving.metrics.set_max(max);
     let mut open = JoinSet::new();
     let spawn = |open: &mut JoinSet<()>, (stream, peer): (TcpStream, SocketAddr)| {
-        open.spawn(serving.clone().serve(stream, peer.ip()));
+        // As text, once for all its requests (xtask/RECORDS.md, "What made requests cheaper", addresses of clients).
+        let peer = peer.ip().to_canonical().to_string();
+        open.spawn(serving.clone().serve(stream, peer.into()));
     };
     loop {
         serving.metrics.set_open(open.len());

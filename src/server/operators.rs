@@ -50,7 +50,7 @@ pub(super) struct Operators {
 }
 
 impl Respond for Operators {
-    async fn respond(&self, request: Request<Body>, _: IpAddr) -> Response<Body> {
+    async fn respond(&self, request: Request<Body>, _: Arc<str>) -> Response<Body> {
         if !self.is_own_host(&request) {
             return text(
                 StatusCode::MISDIRECTED_REQUEST,

@@ -3,7 +3,6 @@
 
 use std::fmt::{self, Display};
 use std::fs;
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -204,23 +203,23 @@ impl ConnectionMetrics {
     }
 
     /// Counts and logs a TLS handshake that failed.
-    pub(crate) fn handshake_failed(&self, log: &Logger, peer: IpAddr, error: impl Display) {
+    pub(crate) fn handshake_failed(&self, log: &Logger, peer: &str, error: impl Display) {
         self.handshakes_failed.inc();
         self.log(log, "a TLS handshake failed", peer, error);
     }
 
     /// Counts and logs a connection that ended before a request could be read from it.
-    pub(crate) fn malformed(&self, log: &Logger, peer: IpAddr, error: impl Display) {
+    pub(crate) fn malformed(&self, log: &Logger, peer: &str, error: impl Display) {
         self.malformed.inc();
         self.log(log, "refused what is not a request", peer, error);
     }
 
-    fn log(&self, log: &Logger, message: &'static str, peer: IpAddr, error: impl Display) {
+    fn log(&self, log: &Logger, message: &'static str, peer: &str, error: impl Display) {
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         if logged.is_none_or(|last| last.elapsed() >= LOG_AGAIN) {
             *logged = Some(Instant::now());
             // slog serializes the last pair first.
-            info!(log, "{}", message; "network.peer.address" => %peer, "error" => %error);
+            info!(log, "{}", message; "network.peer.address" => peer, "error" => %error);
         }
     }
 }
