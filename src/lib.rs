@@ -72,3 +72,11 @@ pub struct Deprecation {
 /// the build, so that `cargo xtask check` can run and explain what is wrong.
 #[cfg(feature = "document")]
 pub const DOCUMENT: Result<Document, &str> = include!(concat!(env!("OUT_DIR"), "/document.rs"));
+
+/// Returns the OpenAPI document of the code, which describes what this program serves, as JSON.
+///
+/// # Errors
+/// One line, if an operation cannot be described.
+pub fn openapi() -> Result<String, String> {
+    Ok(format!("{:#}\n", http::describe(operations::all())?))
+}

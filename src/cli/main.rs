@@ -75,6 +75,8 @@ enum Command {
         #[command(flatten)]
         flags: Flags,
     },
+    /// Print the OpenAPI document of the code, which describes what this program serves, as JSON
+    Openapi,
     /// Print the completions for a shell
     Completions {
         /// The shell that reads the output
@@ -152,6 +154,7 @@ impl Command {
             Self::Copy(copy) => block_on(copy.run()),
             Self::Backup { file, flags } => block_on(async { databases::backup(&file, &flags) }),
             Self::Restore { file, flags } => block_on(async { databases::restore(&file, &flags) }),
+            Self::Openapi => Ok(animal_store::openapi()?),
             Self::Completions { shell } => completions(shell),
             Self::Man { directory } => man(&directory).map(|()| String::new()),
         }

@@ -17,11 +17,11 @@ use crate::keys::{self, KeyId};
 use crate::service::Service;
 
 /// The name of the security scheme in the document (OpenAPI 3.0.3, Security Scheme Object).
-pub const SCHEME_NAME: &str = "apiKey";
+pub(super) const SCHEME_NAME: &str = "apiKey";
 /// The type of the security scheme.
-pub const SCHEME_TYPE: &str = "http";
+pub(super) const SCHEME_TYPE: &str = "http";
 /// The HTTP authentication scheme, compared without case.
-pub const SCHEME: &str = "bearer";
+pub(super) const SCHEME: &str = "bearer";
 
 /// A request with a valid API key. Only the [`Router`](super::Router) makes one, after authentication.
 pub struct AuthenticatedRequest {

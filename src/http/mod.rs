@@ -2,10 +2,11 @@
 //!
 //! [`Router`] receives every request, finds the operation, authenticates the client and applies the rate limit. An
 //! [`Operation`] reads its [`Input`]s and runs the function. An [`ApiError`] becomes a response, and the access log records
-//! it. [`openapi`] describes all operations with dropshot.
+//! it. [`describe`] writes the OpenAPI document of the operations.
 
 mod access_log;
 mod checks;
+mod description;
 mod error;
 mod input;
 mod operation;
@@ -13,9 +14,10 @@ mod parse;
 mod published;
 mod router;
 
-pub use checks::{AuthenticatedRequest, SCHEME, SCHEME_NAME, SCHEME_TYPE, check_head, host};
+pub use checks::{AuthenticatedRequest, check_head, host};
+pub use description::describe;
 pub use error::{ApiError, ErrorCode};
 pub use input::{Input, Json, MAX_BODY_BYTES, Path, Query, idempotency_key};
-pub use operation::{BASE_PATH, Codes, Operation, openapi};
+pub use operation::{BASE_PATH, Operation};
 pub use parse::parameters;
-pub use router::{Router, RouterError, response_headers};
+pub use router::{Router, RouterError};

@@ -1,18 +1,14 @@
-//! An operation: its function, with what the router must know about it; and the document that dropshot writes of all
-//! operations, from the types of their functions.
+//! An operation: its function, with what the router must know about it.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 
 use dropshot::{
-    ApiDescription, ApiEndpoint, ApiEndpointVersions, Body, CONTENT_TYPE_JSON, EndpointTagPolicy,
-    ErrorStatusCode, ExtractorMetadata, HttpError, HttpResponse, HttpResponseError, StubContext, TagConfig,
-    TagDetails, semver,
+    ApiEndpoint, ApiEndpointVersions, Body, CONTENT_TYPE_JSON, ErrorStatusCode, ExtractorMetadata, HttpError,
+    HttpResponse, HttpResponseError, StubContext,
 };
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::{Method, Response};
-use serde_json::Value;
 use tokio::time::timeout_at;
 
 use super::checks::AuthenticatedRequest;
@@ -142,39 +138,6 @@ impl Operation {
     pub fn method(&self) -> &Method {
         &self.description.method
     }
-}
-
-/// The error codes of an operation, which are not in dropshot's document.
-#[derive(Clone, Debug)]
-pub struct Codes {
-    /// The method of the operation, on which the headers of errors depend.
-    pub method: Method,
-    /// The codes, each once.
-    pub codes: Vec<ErrorCode>,
-}
-
-/// Returns dropshot's document of operations, and their error codes by `operationId`.
-///
-/// # Errors
-/// One line, if dropshot rejects an operation.
-pub fn openapi(operations: Vec<Operation>) -> Result<(Value, BTreeMap<String, Codes>), String> {
-    let tags = operations.iter().flat_map(|operation| operation.description.tags.iter().cloned());
-    let mut api = ApiDescription::new().tag_config(TagConfig {
-        allow_other_tags: false,
-        policy: EndpointTagPolicy::AtLeastOne,
-        tags: tags.map(|tag| (tag, TagDetails::default())).collect(),
-    });
-    let mut all = BTreeMap::new();
-    for Operation { description, mut codes, .. } in operations {
-        codes.sort_unstable();
-        codes.dedup();
-        let method = description.method.clone();
-        all.insert(description.operation_id.clone(), Codes { method, codes });
-        api.register(description).map_err(|error| error.to_string())?;
-    }
-    // Only the written document has a version.
-    let document = api.openapi("Animal Store", semver::Version::new(0, 0, 0)).json();
-    Ok((document.map_err(|error| error.to_string())?, all))
 }
 
 // dropshot describes the body of errors by a type that implements its own trait.

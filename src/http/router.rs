@@ -64,7 +64,7 @@ pub enum RouterError {
 }
 
 /// Returns the names of the headers that the router adds to every response of an operation.
-pub fn response_headers(deprecated: bool) -> &'static [&'static str] {
+pub(super) fn response_headers(deprecated: bool) -> &'static [&'static str] {
     if deprecated { &["x-request-id", "Deprecation", "Sunset", "Link"] } else { &["x-request-id"] }
 }
 

@@ -1,170 +1,96 @@
-//! The command line of `cargo xtask`.
+//! The command line of `cargo xtask`: lists all commands, runs `serve` and `ci`, and starts another program for each other
+//! command, so that nothing is compiled that a command does not need.
 
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode, Stdio};
 
-use checks::registry;
-use checks::report::{self, JSON};
-use clap::{Parser, Subcommand};
-use contract::{breaking, lint};
-use jiff::Zoned;
-use jiff::civil::Date;
-use launcher::workspace::workspace;
-use launcher::{ci, fuzz, serve};
-use xtask::release::newest_release;
-use xtask::workspace::own_spec;
-use xtask::{bench, check, dev, dist, faults, interop, licences, lsp, release, rules, site};
+use clap::{Args, Parser, Subcommand};
+use xtask::process::{cannot_be_run, cargo, exit_code, status};
+use xtask::workspace::{IN_WORKSPACE, beside};
+use xtask::{ci, serve};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///
 /// `cargo xtask COMMAND --help` describes a command in full. xtask/README.md shows how to add an operation.
 #[derive(Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", disable_help_subcommand = true)]
 struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: Commands,
 }
 
 #[derive(Subcommand)]
-enum Command {
-    /// Compare the OpenAPI document with the code.
-    ///
-    /// Reports every difference with its place in the document and in the Rust source.
-    ///
-    /// Exit status: 0 without differences, 1 with differences, 2 if the document cannot be read.
-    #[command(after_long_help = JSON)]
-    Check(check::Options),
-    /// Check the OpenAPI document for errors and against the rules of this project.
-    ///
-    /// Exit status: 0 without errors, 1 with errors, 2 if the document cannot be read.
-    #[command(after_long_help = JSON)]
-    Lint {
-        /// The document to check [default: openapi/animal-store.yaml].
-        #[arg(long, value_name = "FILE")]
-        spec: Option<PathBuf>,
-        #[command(flatten)]
-        options: lint::Options,
-    },
-    /// Report changes of the OpenAPI document that break clients, and the version that the changes need.
-    ///
-    /// Exit status: 0 without errors, 1 with breaking changes or a version that is too low, 2 if a document, or a part
-    /// that must be compared, cannot be read.
-    #[command(after_long_help = JSON)]
-    Breaking {
-        /// The document that clients use now [default: the newest in openapi/released].
-        #[arg(long, value_name = "FILE")]
-        base: Option<PathBuf>,
-        /// The changed document [default: openapi/animal-store.yaml].
-        #[arg(long, value_name = "FILE")]
-        spec: Option<PathBuf>,
-        #[command(flatten)]
-        options: breaking::Options,
-    },
-    /// Release the OpenAPI document under its `info.version`, or verify the released documents.
-    ///
-    /// Writes VERSION.yaml, VERSION.json, the changes as VERSION.changes.json, and their checksums to openapi/released, and
-    /// an entry to openapi/CHANGELOG.md. Writes nothing if the document has errors or differs from the code.
-    ///
-    /// Exit status: 0 if the release or verification succeeded, 1 if not, 2 if the code has no document.
-    Release(release::Arguments),
-    /// Build the service and run it with a development database and API key.
+enum Commands {
+    /// Build the service and run it with a development database and API key
     Serve(serve::Options),
-    /// Serve the service while writing it: after each save, build, compare the document with the code, and restart.
-    ///
-    /// Prints one line for each event, and the errors of the compiler and of `check`; Ctrl-C ends. Database and API key
-    /// are those of `serve`. A service that does not compile, or a document that cannot be read, leaves the old one
-    /// running.
-    Dev {
-        /// The address that the service listens on; port 0 selects a free port at each start.
-        #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
-        bind: String,
-    },
-    /// Write the documentation of the API as static files, for any web server.
-    ///
-    /// The pages are those of `/docs`: each version, the changelog, the files with their checksums, commands for clients,
-    /// and a feed of releases. They work from any directory, and without JavaScript.
-    ///
-    /// Exit status: 0, or 2 if a document cannot be read, or the directory is not empty.
-    Site(site::Arguments),
-    /// Make an archive of the program for Linux on x86-64, with manual pages, units, licences and an SBOM.
-    ///
-    /// The same sources, compiler and C library make the same archive.
-    ///
-    /// Exit status: 0, or 2 if the program cannot be built, or a file cannot be read or written.
-    Dist,
-    /// Run all checks of CI: formatting, clippy, check, lint, breaking, releases, licences, all tests and fuzzing.
-    ///
-    /// Stops at the first step that fails. Each step prints the command that runs it alone.
+    /// Serve the service while writing it: after each save, build, check and restart
+    Dev(Rest),
+    /// Run all checks that a change must pass
     Ci,
-    /// Look for inputs that break a rule of a parser of untrusted text.
-    ///
-    /// libFuzzer changes the inputs in xtask/fuzz/corpus, and keeps those that take new branches in target/fuzz.
-    ///
-    /// Exit status: 0, or 1 if an input was found, 2 if the targets cannot be run.
-    Fuzz(fuzz::Options),
-    /// Check the licences and sources of the dependencies against deny.toml, without network access.
-    Licences,
-    /// Serve an editor: a language server for the OpenAPI document, over standard input and output.
-    ///
-    /// Reports what `lint`, `breaking` and, at each save, `check` report; leads from the document to the Rust code.
-    Lsp(lsp::Options),
-    /// Inject faults into the running service and print a table of their effects.
-    ///
-    /// Needs strace, libfaketime and util-linux, and skips the faults of a missing tool. With
-    /// STORE_TESTS_REQUIRE_TOOLS=1 a missing tool is an error.
-    ///
-    /// Exit status: 0, or 1 if a fault had an effect that it must not have, 2 if faults cannot be injected.
-    Faults(faults::Options),
-    /// Measure the speed of the service.
-    ///
-    /// Needs wrk or valgrind, and the server programs of PostgreSQL for the measurements on PostgreSQL.
-    ///
-    /// Exit status: 0, or 1 if a request takes more instructions than in the committed table, 2 if something cannot be
-    /// measured.
-    Bench(bench::Arguments),
-    /// Check the document and the service with third-party tools, and run the tests on several versions of PostgreSQL.
-    ///
-    /// Needs npm with node (20 or newer), python3 with venv, Go, curl, chromium and neovim. Installs the rest into
-    /// target/interop.
-    Interop(interop::Options),
+    /// Compare the OpenAPI document with the code
+    Check(Rest),
+    /// Check the OpenAPI document for errors and against the rules of this project
+    Lint(Rest),
+    /// Report changes of the OpenAPI document that break clients, and the version that they need
+    Breaking(Rest),
+    /// Release the OpenAPI document under its version, or verify the releases
+    Release(Rest),
+    /// Write the documentation of the API as static files
+    Site(Rest),
+    /// Serve an editor: a language server for the OpenAPI document
+    Lsp(Rest),
+    /// Check the licences and sources of the dependencies
+    Licences(Rest),
+    /// Make an archive of the program for Linux on x86-64
+    Dist(Rest),
+    /// Look for inputs that break a rule of a parser of untrusted text
+    Fuzz(Rest),
+    /// Inject faults into the running service and print a table of their effects
+    Faults(Rest),
+    /// Measure the speed of the service
+    Bench(Rest),
+    /// Check the document and the service with third-party tools
+    Interop(Rest),
+}
+
+/// The arguments of a command of another program, which that program reads.
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+struct Rest {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    _arguments: Vec<OsString>,
 }
 
 fn main() -> ExitCode {
-    rules::add();
-    let status = match Arguments::parse().command {
-        Command::Check(options) => check::run(&options),
-        // `cargo xtask check` has rules too.
-        Command::Lint { options, .. } if options.rules => {
-            report::write(&registry::table(registry::rules()));
-            Ok(0)
-        }
-        Command::Lint { spec, options } => {
-            Ok(lint::run(&[spec.unwrap_or_else(own_spec)], &options, &workspace()))
-        }
-        Command::Breaking { base, spec, options } => {
-            let spec = spec.unwrap_or_else(own_spec);
-            let base = base.map_or_else(newest_release, Ok);
-            base.map(|base| breaking::run(&base, &spec, &options, &workspace()))
-        }
-        Command::Release(arguments) => release::run(&arguments, utc_today()),
-        Command::Serve(options) => serve::run(&options),
-        Command::Dev { bind } => dev::run(&bind),
-        Command::Site(arguments) => site::run(&arguments),
-        Command::Dist => dist::run(),
-        Command::Ci => ci::run(),
-        Command::Fuzz(options) => fuzz::run(&options),
-        Command::Licences => licences::run(),
-        Command::Lsp(options) => Ok(lsp::run(&options)),
-        Command::Faults(options) => faults::run(&options),
-        Command::Bench(arguments) => bench::run(&arguments),
-        Command::Interop(options) => interop::run(&options),
-    };
-    ExitCode::from(status.unwrap_or_else(|problem| {
-        anstream::eprintln!("error: {problem}");
-        2
-    }))
+    exit_code(match Arguments::parse().command {
+        Commands::Serve(options) => serve::run(&options),
+        Commands::Ci => ci::run(),
+        Commands::Check(_)
+        | Commands::Lint(_)
+        | Commands::Breaking(_)
+        | Commands::Release(_)
+        | Commands::Site(_)
+        | Commands::Lsp(_)
+        | Commands::Licences(_)
+        | Commands::Dev(_) => run("project"),
+        Commands::Dist(_)
+        | Commands::Fuzz(_)
+        | Commands::Faults(_)
+        | Commands::Bench(_)
+        | Commands::Interop(_) => run("lab"),
+    })
 }
 
-fn utc_today() -> Date {
-    Zoned::now().with_time_zone(jiff::tz::TimeZone::UTC).date()
+/// Builds a program and replaces this process by it. Returns only the reason why it cannot.
+fn run(program: &str) -> Result<u8, String> {
+    let mut build = cargo(&["build", "--bin", program]);
+    // Standard input is that of the command.
+    if !status(build.args(IN_WORKSPACE).stdin(Stdio::null()))?.success() {
+        return Err(format!("the package `{program}` does not build, see above"));
+    }
+    let mut command = Command::new(beside(program)?);
+    let error = command.args(env::args_os().skip(1)).exec();
+    Err(cannot_be_run(&command)(error))
 }

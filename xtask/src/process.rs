@@ -1,142 +1,57 @@
-//! Runs other programs. Long-running ones have a time limit, write their output to files, and are killed when this
-//! process ends.
-//!
-//! Each of these leads its own process group, because browsers and package managers start further processes, which must
-//! be killed too.
+//! Runs cargo and other programs.
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{self, Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
-use std::thread;
+use std::env;
+use std::io;
+use std::process::{Command, ExitCode, ExitStatus, Output};
 use std::time::Duration;
 
-use launcher::process::cannot_be_run;
-use launcher::workspace::in_file;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use wait_timeout::ChildExt;
+use crate::workspace::workspace;
 
-/// The prefix of the line with the URL that a server prints when it is ready.
-const READY: &str = "ready: ";
-const READY_LIMIT: Duration = Duration::from_secs(120);
-
-/// The running process groups.
-static GROUPS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
-
-fn groups() -> MutexGuard<'static, Vec<Pid>> {
-    GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
+/// Returns a command that runs the same cargo as this process, in the root of the repository.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(workspace());
+    command
 }
 
-/// Makes SIGINT and SIGTERM kill the running process groups and then this process.
-pub(crate) fn end_all_on_signals() -> Result<(), String> {
-    let signals = Signals::new([SIGINT, SIGTERM]);
-    let mut signals = signals.map_err(|error| format!("cannot register signal handlers: {error}"))?;
-    thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            for group in groups().iter() {
-                // Both fail if the group has ended.
-                let _ = kill_process_group(*group, Signal::KILL);
-                let _ = waitpid(Some(*group), WaitOptions::empty());
-            }
-            process::exit(128 + signal);
-        }
-    });
-    Ok(())
+/// Runs a program that inherits the streams of this process.
+pub fn status(command: &mut Command) -> Result<ExitStatus, String> {
+    command.status().map_err(cannot_be_run(command))
 }
 
-/// A running program. Its process group is killed when the value is dropped.
-pub(crate) struct Running {
-    child: Child,
-    ended: bool,
+/// Runs a program and captures its output.
+pub fn output(command: &mut Command) -> Result<Output, String> {
+    command.output().map_err(cannot_be_run(command))
 }
 
-impl Running {
-    /// Starts a program.
-    pub(crate) fn start(command: &mut Command) -> Result<Self, String> {
-        let spawned = command.stdin(Stdio::null()).process_group(0).spawn();
-        let running = Self { child: spawned.map_err(cannot_be_run(command))?, ended: false };
-        groups().push(running.group());
-        Ok(running)
+/// Runs a program and returns its standard output.
+///
+/// # Errors
+/// A message with what the program wrote on standard error, if it fails.
+pub fn printed(command: &mut Command) -> Result<String, String> {
+    let Output { status, stdout, stderr } = output(command)?;
+    if status.success() {
+        return Ok(String::from_utf8_lossy(&stdout).into_owned());
     }
-
-    /// Starts a server and waits for its line `ready: URL`. Returns the URL too. Its standard error goes to the file `log`.
-    pub(crate) fn serve(command: &mut Command, log: &Path) -> Result<(Self, String), String> {
-        let mut running = Self::start(command.stdout(Stdio::piped()).stderr(create(log)?))?;
-        let (sender, lines) = mpsc::channel();
-        let output = running.child.stdout.take();
-        thread::spawn(move || {
-            // Reads all lines, so that the server is not blocked by a full pipe. Only the first line is used.
-            for line in output.into_iter().flat_map(|it| BufReader::new(it).lines().map_while(Result::ok)) {
-                let _ = sender.send(line);
-            }
-        });
-        let line = lines.recv_timeout(READY_LIMIT).unwrap_or_default();
-        match line.strip_prefix(READY) {
-            Some(url) => Ok((running, url.to_owned())),
-            None => Err(format!("the server did not start; see its log: {}", log.display())),
-        }
-    }
-
-    fn group(&self) -> Pid {
-        Pid::from_child(&self.child)
-    }
-
-    /// The process identifier.
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
-    }
-
-    /// Sends SIGTERM.
-    pub(crate) fn terminate(&self) {
-        if !self.ended {
-            let _ = kill_process(self.group(), Signal::TERM);
-        }
-    }
-
-    /// Waits until the program exits. Returns `None` if it still runs after `limit`.
-    pub(crate) fn end(&mut self, limit: Duration) -> Option<ExitStatus> {
-        let status = self.child.wait_timeout(limit).ok()?;
-        self.ended = status.is_some();
-        status
-    }
+    let program = command.get_program().to_string_lossy();
+    Err(format!("{program} failed ({status}): {}", String::from_utf8_lossy(&stderr).trim()))
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        let group = self.group();
-        // After `wait`, the system may reuse the process identifier.
-        if !self.ended {
-            let _ = kill_process_group(group, Signal::KILL);
-            let _ = self.child.wait();
-        }
-        groups().retain(|other| *other != group);
-    }
+/// Returns a function that adds the name of the program to an error.
+pub fn cannot_be_run(command: &Command) -> impl Fn(io::Error) -> String {
+    let program = command.get_program().to_string_lossy().into_owned();
+    move |error| format!("cannot run {program}: {error}")
 }
 
-/// Runs a program until it exits. Returns its standard output. Its output is kept in the files `name.out` and `name.err`
-/// in `logs`.
-pub(crate) fn run(name: &str, command: &mut Command, logs: &Path, limit: Duration) -> Result<String, String> {
-    let files = [logs.join(format!("{name}.out")), logs.join(format!("{name}.err"))];
-    let [out, err] = &files;
-    command.stdout(create(out)?).stderr(create(err)?);
-    let status = Running::start(command)?.end(limit);
-    let read = |file: &Path| fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let why = match status {
-        Some(status) if status.success() => {
-            return read(out).map_err(in_file(out));
-        }
-        Some(status) => status.to_string(),
-        None => format!("it did not exit within {} s", limit.as_secs()),
-    };
-    let printed = files.iter().map(|file| read(file).unwrap_or_default()).collect::<String>();
-    Err(format!("{}\n{why}; complete output: {}, {}", printed.trim_end(), out.display(), err.display()))
+/// Formats a duration in seconds with one decimal.
+pub fn seconds(duration: Duration) -> String {
+    format!("{:.1} s", duration.as_secs_f64())
 }
 
-/// Creates an empty file.
-fn create(file: &Path) -> Result<File, String> {
-    File::create(file).map_err(in_file(file))
+/// Returns the exit code of a command. Prints the problem if there is one.
+pub fn exit_code(status: Result<u8, String>) -> ExitCode {
+    ExitCode::from(status.unwrap_or_else(|problem| {
+        anstream::eprintln!("error: {problem}");
+        2
+    }))
 }

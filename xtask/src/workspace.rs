@@ -1,43 +1,35 @@
 //! Paths in this repository.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{fs, io};
 
-use launcher::process::printed;
-use launcher::workspace::{in_file, workspace};
+/// The arguments with which cargo builds a program here. Each dependency has the features that all packages need, so that it
+/// is compiled once.
+pub const IN_WORKSPACE: [&str; 1] = ["--workspace"];
 
-/// The paths of the document and of the directory of its releases, relative to the root of the repository.
-pub use site::sources::{DOCUMENT as SPEC, RELEASED};
-
-/// The path of this repository's document.
-pub fn own_spec() -> PathBuf {
-    from_here(workspace().join(SPEC))
+/// The root of the repository: the closest directory above the running package with a `Cargo.lock`.
+pub fn workspace() -> PathBuf {
+    // At run time, because the repository may have moved since this was compiled.
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let manifest = manifest.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).to_owned());
+    let root = manifest.ancestors().find(|directory| directory.join("Cargo.lock").is_file());
+    root.unwrap_or(&manifest).to_owned()
 }
 
-/// Makes a path relative to the current directory, if it is below it.
-pub fn from_here(path: PathBuf) -> PathBuf {
-    let current = std::env::current_dir().ok();
-    let relative = current.and_then(|current| path.strip_prefix(current).ok().map(Path::to_owned));
-    relative.unwrap_or(path)
+/// Returns the path of a program that cargo built beside this one.
+pub fn beside(name: &str) -> Result<PathBuf, String> {
+    let this = std::env::current_exe();
+    this.map(|this| this.with_file_name(name))
+        .map_err(|error| format!("the target directory is unknown: {error}"))
 }
 
-/// Copies a file, or a directory with its content. The copies have the times of the files.
-pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    printed(Command::new("cp").args(["--archive", "--no-target-directory"]).args([from, to])).map(drop)
+/// Returns the target directory of a program that cargo built.
+pub fn target(program: &Path) -> Result<PathBuf, String> {
+    let target = program.ancestors().nth(2).map(Path::to_owned);
+    target.ok_or_else(|| format!("{} is not in a target directory", program.display()))
 }
 
-/// Copies a file or a directory so that all users can read the copy.
-pub(crate) fn copy_for_all(from: &Path, to: &Path) -> Result<(), String> {
-    copy(from, to)?;
-    printed(Command::new("chmod").args(["-R", "a+rX"]).arg(to)).map(drop)
-}
-
-/// Creates an empty directory. Deletes the content of an existing one.
-pub(crate) fn empty_directory(path: &Path) -> Result<(), String> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => fs::create_dir_all(path),
-    }
-    .map_err(in_file(path))
+/// Returns a function that adds the path of a file to an error message.
+pub fn in_file<E: Display>(path: &Path) -> impl Fn(E) -> String + '_ {
+    move |error| format!("{}: {error}", path.display())
 }

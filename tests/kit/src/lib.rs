@@ -1,5 +1,6 @@
 //! What the test programs of all packages share.
 
+pub mod layers;
 mod skips;
 
 pub use skips::{Need, is_installed, skip};

@@ -1,0 +1,218 @@
+//! The OpenAPI document of the code: dropshot's document of the operations, from the types of their functions, completed
+//! with what dropshot omits. `cargo xtask check` compares it with the hand-written document.
+//!
+//! dropshot describes paths, parameters, request bodies and successful responses. The rest comes from the values that
+//! the running service uses:
+//!
+//! | in the document | from |
+//! | --- | --- |
+//! | `servers` | [`BASE_PATH`], which the router strips from each path |
+//! | security | [`SCHEME_NAME`]: the router authenticates each request |
+//! | error statuses | the codes of the operation and of its inputs |
+//! | headers of errors | [`ErrorCode::headers`] |
+//! | headers of every response | [`response_headers`] |
+//! | a parameter's `default` | `x-default`, because dropshot drops `default` |
+//!
+//! The formats of unsigned integers are removed: OpenAPI does not define them, and `minimum` says the same.
+
+use std::collections::BTreeMap;
+
+use dropshot::{ApiDescription, EndpointTagPolicy, TagConfig, TagDetails, semver};
+use http::Method;
+use serde_json::{Map, Value, json};
+
+use super::checks::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
+use super::error::ErrorCode;
+use super::operation::{BASE_PATH, Operation};
+use super::router::response_headers;
+
+/// The error codes of an operation, which are not in dropshot's document.
+#[derive(Clone, Debug)]
+struct Codes {
+    /// The method of the operation, on which the headers of errors depend.
+    method: Method,
+    /// The codes, each once.
+    codes: Vec<ErrorCode>,
+}
+
+/// Returns the document of operations as JSON.
+///
+/// # Errors
+/// One line, if an operation cannot be described.
+pub fn describe(operations: Vec<Operation>) -> Result<Value, String> {
+    let (document, codes) = by_dropshot(operations)?;
+    completed(document, &codes)
+}
+
+/// Returns dropshot's document of operations, and their error codes by `operationId`.
+fn by_dropshot(operations: Vec<Operation>) -> Result<(Value, BTreeMap<String, Codes>), String> {
+    let tags = operations.iter().flat_map(|operation| operation.description.tags.iter().cloned());
+    let mut api = ApiDescription::new().tag_config(TagConfig {
+        allow_other_tags: false,
+        policy: EndpointTagPolicy::AtLeastOne,
+        tags: tags.map(|tag| (tag, TagDetails::default())).collect(),
+    });
+    let mut all = BTreeMap::new();
+    for Operation { description, mut codes, .. } in operations {
+        codes.sort_unstable();
+        codes.dedup();
+        let method = description.method.clone();
+        all.insert(description.operation_id.clone(), Codes { method, codes });
+        api.register(description).map_err(|error| error.to_string())?;
+    }
+    // Only the written document has a version.
+    let document = api.openapi("Animal Store", semver::Version::new(0, 0, 0)).json();
+    Ok((document.map_err(|error| error.to_string())?, all))
+}
+
+/// Completes the document that dropshot generates.
+fn completed(mut document: Value, codes: &BTreeMap<String, Codes>) -> Result<Value, String> {
+    document["servers"] = json!([{ "url": BASE_PATH }]);
+    remove_unsigned_formats(&mut document);
+    let components = &mut document["components"];
+    components["securitySchemes"] = json!({ SCHEME_NAME: { "type": SCHEME_TYPE, "scheme": SCHEME } });
+    // Responses are inlined, because each operation gets its own.
+    let shared = components.as_object_mut().and_then(|components| components.remove("responses"));
+    let shared = json!({ "components": { "responses": shared.unwrap_or_default() } });
+    let items = document["paths"].as_object_mut().into_iter().flatten();
+    for (_, operation) in items.filter_map(|(_, item)| item.as_object_mut()).flatten() {
+        let id = operation["operationId"].as_str().unwrap_or("?").to_owned();
+        let codes = codes.get(&id).ok_or_else(|| format!("{id} has no error codes"))?;
+        complete(operation, codes, &shared).map_err(|problem| format!("{id}: {problem}"))?;
+    }
+    Ok(document)
+}
+
+fn remove_unsigned_formats(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            let is_unsigned = members.get("format").is_some_and(|it| it.as_str().is_some_and(is_unsigned));
+            if is_unsigned {
+                members.remove("format");
+            }
+            members.values_mut().for_each(remove_unsigned_formats);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_unsigned_formats),
+        _ => {}
+    }
+}
+
+fn is_unsigned(format: &str) -> bool {
+    format.starts_with("uint")
+}
+
+fn complete(operation: &mut Value, codes: &Codes, shared: &Value) -> Result<(), String> {
+    operation["security"] = json!([{ SCHEME_NAME: [] }]);
+    let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten();
+    for schema in parameters.filter_map(|parameter| parameter.get_mut("schema")?.as_object_mut()) {
+        if let Some(default) = schema.remove("x-default") {
+            schema.insert("default".to_owned(), default);
+        }
+    }
+    let deprecated = operation["deprecated"].as_bool().unwrap_or_default();
+    let mut responses = Map::new();
+    for (status, response) in operation["responses"].as_object().into_iter().flatten() {
+        responses.insert(status.clone(), resolved(response, shared)?);
+    }
+    let is_error = |status: &str| status.starts_with(['4', '5']);
+    let error = responses.iter().find(|(status, _)| is_error(status)).map(|(_, error)| error.clone());
+    let error = error.ok_or("dropshot's document has no error response")?;
+    responses.retain(|status, _| !is_error(status));
+    for (status, headers) in by_status(codes) {
+        let mut response = error.clone();
+        add_headers(&mut response, headers);
+        responses.insert(status.to_string(), response);
+    }
+    for response in responses.values_mut() {
+        add_headers(response, response_headers(deprecated).iter().map(|name| (*name, true)));
+    }
+    operation["responses"] = responses.into();
+    Ok(())
+}
+
+/// Returns the headers of each status, and whether every code of the status has them.
+fn by_status(Codes { method, codes }: &Codes) -> BTreeMap<u16, Vec<(&'static str, bool)>> {
+    let mut statuses: BTreeMap<u16, Vec<_>> = BTreeMap::new();
+    for code in codes {
+        let status = code.status();
+        let same = || codes.iter().filter(|code| code.status() == status);
+        let headers = statuses.entry(status.as_u16()).or_default();
+        for name in code.headers(method) {
+            if headers.iter().all(|(known, _)| *known != name) {
+                headers.push((name, same().all(|code| code.headers(method).contains(&name))));
+            }
+        }
+    }
+    statuses
+}
+
+/// Adds headers to a response, each with whether it is required. A header of the same name is replaced.
+fn add_headers(response: &mut Value, headers: impl IntoIterator<Item = (&'static str, bool)>) {
+    for (name, required) in headers {
+        let schema = match name {
+            "Retry-After" => json!({ "type": "integer", "minimum": 1 }),
+            _ => json!({ "type": "string" }),
+        };
+        let mut headers = response["headers"].as_object().cloned().unwrap_or_default();
+        headers.retain(|known, _| !known.eq_ignore_ascii_case(name));
+        headers.insert(name.to_owned(), json!({ "required": required, "schema": schema }));
+        response["headers"] = headers.into();
+    }
+}
+
+fn resolved(response: &Value, shared: &Value) -> Result<Value, String> {
+    let Some(reference) = response["$ref"].as_str() else { return Ok(response.clone()) };
+    let target = reference.strip_prefix('#').and_then(|pointer| shared.pointer(pointer));
+    target.cloned().ok_or(format!("dropshot's document has no {reference}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operations;
+
+    /// Returns the document of the operations without one code of one of them.
+    fn without(operation: &str, code: ErrorCode) -> Value {
+        let (document, mut codes) = by_dropshot(operations::all()).unwrap();
+        codes.get_mut(operation).unwrap().codes.retain(|other| *other != code);
+        completed(document, &codes).unwrap()
+    }
+
+    fn operation<'a>(document: &'a Value, id: &str) -> &'a Value {
+        let items = document["paths"].as_object().unwrap().values();
+        let mut operations = items.flat_map(|item| item.as_object().unwrap().values());
+        operations.find(|operation| operation["operationId"] == id).unwrap()
+    }
+
+    #[test]
+    fn each_code_of_an_operation_is_a_status_with_its_headers() {
+        let document = describe(operations::all()).unwrap();
+        let mut tested = 0;
+        for (id, Codes { method, codes }) in by_dropshot(operations::all()).unwrap().1 {
+            assert_eq!(operation(&document, &id)["security"], json!([{ SCHEME_NAME: [] }]));
+            for code in &codes {
+                let status = code.status();
+                let responses = &operation(&document, &id)["responses"];
+                for name in code.headers(&method) {
+                    assert!(responses[status.as_str()]["headers"][name].is_object(), "{id} {code:?} {name}");
+                }
+                let is_shared = codes.iter().filter(|other| other.status() == status).count() > 1;
+                let without = without(&id, *code);
+                let rest = operation(&without, &id)["responses"].as_object().unwrap();
+                assert_eq!(rest.contains_key(status.as_str()), is_shared, "{id} {code:?}");
+                tested += 1;
+            }
+        }
+        assert!(tested > 20, "{tested}");
+    }
+
+    #[test]
+    fn defaults_servers_and_integers_are_those_of_openapi() {
+        let document = describe(operations::all()).unwrap();
+        assert_eq!(document["servers"], json!([{ "url": BASE_PATH }]));
+        let parameters = operation(&document, "listPets")["parameters"].as_array().unwrap();
+        let limit = parameters.iter().find(|parameter| parameter["name"] == "limit").unwrap();
+        assert_eq!(limit["schema"]["default"], json!(20));
+        assert!(!document.to_string().contains("uint"), "{document}");
+    }
+}
