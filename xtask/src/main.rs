@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use clap::{Args, Parser, Subcommand};
 use xtask::process::{cannot_be_run, cargo, exit_code, status};
-use xtask::workspace::{IN_WORKSPACE, beside};
+use xtask::workspace::{ALL, DAILY, beside};
 use xtask::{ci, serve};
 
 /// Development commands of Animal Store and of its OpenAPI document.
@@ -28,7 +28,7 @@ enum Commands {
     /// Serve the service while writing it: after each save, build, check and restart
     Dev(Rest),
     /// Run all checks that a change must pass
-    Ci,
+    Ci(ci::Options),
     /// Compare the OpenAPI document with the code
     Check(Rest),
     /// Check the OpenAPI document for errors and against the rules of this project
@@ -66,7 +66,7 @@ struct Rest {
 fn main() -> ExitCode {
     exit_code(match Arguments::parse().command {
         Commands::Serve(options) => serve::run(&options),
-        Commands::Ci => ci::run(),
+        Commands::Ci(options) => ci::run(&options),
         Commands::Check(_)
         | Commands::Lint(_)
         | Commands::Breaking(_)
@@ -74,20 +74,20 @@ fn main() -> ExitCode {
         | Commands::Site(_)
         | Commands::Lsp(_)
         | Commands::Licences(_)
-        | Commands::Dev(_) => run("project"),
+        | Commands::Dev(_) => run("project", &DAILY),
         Commands::Dist(_)
         | Commands::Fuzz(_)
         | Commands::Faults(_)
         | Commands::Bench(_)
-        | Commands::Interop(_) => run("lab"),
+        | Commands::Interop(_) => run("lab", &ALL),
     })
 }
 
 /// Builds a program and replaces this process by it. Returns only the reason why it cannot.
-fn run(program: &str) -> Result<u8, String> {
+fn run(program: &str, packages: &[&str]) -> Result<u8, String> {
     let mut build = cargo(&["build", "--bin", program]);
     // Standard input is that of the command.
-    if !status(build.args(IN_WORKSPACE).stdin(Stdio::null()))?.success() {
+    if !status(build.args(packages).stdin(Stdio::null()))?.success() {
         return Err(format!("the package `{program}` does not build, see above"));
     }
     let mut command = Command::new(beside(program)?);

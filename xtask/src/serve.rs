@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::process::{cargo, output, status};
-use crate::workspace::{IN_WORKSPACE, in_file, target};
+use crate::workspace::{DAILY, in_file, target};
 
 /// Build the service and run it with a development database and API key.
 ///
@@ -79,7 +79,7 @@ pub fn build_command(release: bool) -> Command {
         // Without the features that only tools and tests need.
         command.args(["--package", "animal-store", "--release"]);
     } else {
-        command.args(IN_WORKSPACE);
+        command.args(DAILY);
     }
     command
 }

@@ -3,9 +3,11 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-/// The arguments with which cargo builds a program here. Each dependency has the features that all packages need, so that it
-/// is compiled once.
-pub const IN_WORKSPACE: [&str; 1] = ["--workspace"];
+/// The packages that `cargo xtask serve`, `ci` and the commands about the document need. cargo builds them together, so that
+/// each dependency has the features that all of them use, and is compiled once.
+pub const DAILY: [&str; 7] = ["--workspace", "--exclude", "lab", "--exclude", "fuzz", "--exclude", "bare"];
+/// All packages, with those that are run at night.
+pub const ALL: [&str; 1] = ["--workspace"];
 
 /// The root of the repository: the closest directory above the running package with a `Cargo.lock`.
 pub fn workspace() -> PathBuf {

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use xtask::parallel;
 use xtask::process::{cargo, output, status};
-use xtask::workspace::{IN_WORKSPACE, beside, in_file, target, workspace};
+use xtask::workspace::{ALL, beside, in_file, target, workspace};
 
 /// How many targets run at the same time. Each uses one processor.
 const AT_ONCE: usize = 2;
@@ -51,7 +51,7 @@ pub fn run(options: &Options) -> Result<u8, String> {
     }
     // With the features of the whole workspace, so that cargo uses the crates that other builds compiled.
     let mut build = cargo(&["build", "--no-default-features", "--bin", "fuzz"]);
-    build.args(IN_WORKSPACE);
+    build.args(ALL);
     build.env("RUSTC_WORKSPACE_WRAPPER", workspace().join("xtask/lab/fuzz/instrumented-rustc"));
     if !status(&mut build)?.success() {
         return Err("the package `fuzz` does not build, see above".to_owned());

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use document::Document;
 use xtask::process::{cargo, printed, status};
-use xtask::workspace::{IN_WORKSPACE, beside};
+use xtask::workspace::{DAILY, beside};
 
 /// Returns the document of the code, with positions in its JSON text. `program` prints it; without one, the service is
 /// built without its embedded document, so that a document that cannot be read is compared too.
@@ -17,7 +17,7 @@ pub fn document(program: Option<&Path>) -> Result<Document, String> {
         Some(program) => printed(Command::new(program).arg("openapi"))?,
         None => {
             let mut build = cargo(&["build", "--quiet", "--bin", "openapi"]);
-            build.args(IN_WORKSPACE).args(["--no-default-features", "--features", "animal-store/openapi"]);
+            build.args(DAILY).args(["--no-default-features", "--features", "openapi"]);
             // Standard output is that of the command.
             if !status(build.stdin(Stdio::null()))?.success() {
                 return Err("the service does not build, see above".to_owned());

@@ -43,9 +43,10 @@ pub fn with_clippy(mut command: Command) -> Result<Command, String> {
 ///
 /// # Errors
 /// A message, if clippy is missing or cargo's output cannot be read.
-pub(super) fn build() -> Result<Option<BTreeSet<Executable>>, String> {
+pub(super) fn build(packages: &[&str]) -> Result<Option<BTreeSet<Executable>>, String> {
     let format = "--message-format=json,json-diagnostic-rendered-ansi";
-    let mut command = with_clippy(cargo(&["test", "--workspace", "--no-run", format]))?;
+    let mut command = with_clippy(cargo(&["test", "--no-run", format]))?;
+    command.args(packages);
     let mut child = command.stdout(Stdio::piped()).spawn().map_err(cannot_be_run(&command))?;
     let (mut tests, mut shown) = (BTreeSet::new(), BTreeSet::new());
     for line in child.stdout.take().into_iter().flat_map(|it| BufReader::new(it).lines()) {

@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: runs all checks that a change must pass.
+//! `cargo xtask ci`: runs all checks that a change must pass, and with `--all` those of the night too.
 //!
 //! Everything is compiled once, with clippy as the compiler: clippy and the tests need no builds of their own.
 
@@ -11,7 +11,7 @@ use std::time::Instant;
 
 pub use self::build::with_clippy;
 use crate::process::{cargo, seconds, status};
-use crate::workspace::{beside, workspace};
+use crate::workspace::{ALL, DAILY, beside, workspace};
 
 /// The checks of the package `project`: a name, and the arguments of `cargo xtask`.
 const TOOLS: [(&str, &[&str]); 5] = [
@@ -22,8 +22,24 @@ const TOOLS: [(&str, &[&str]); 5] = [
     ("licences", &["licences"]),
 ];
 
-/// The other steps: formatting, clippy, and tests.
-const STEPS: usize = TOOLS.len() + 3;
+/// What the package `lab` does at night: a name, and the arguments of `cargo xtask`.
+const NIGHT: [(&str, &[&str]); 6] = [
+    ("fuzzing", &["fuzz", "--seconds", "600"]),
+    ("third-party tools", &["interop"]),
+    ("faults", &["faults", "--long"]),
+    ("faults of a cluster", &["faults", "--cluster"]),
+    ("instructions", &["bench", "instructions"]),
+    ("archive", &["dist"]),
+];
+
+/// The options of `cargo xtask ci`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// Run what is run each night and before a release, too: long tests, fuzzing, third-party tools, faults, a cluster,
+    /// instructions, and the archive. Takes an hour.
+    #[arg(long)]
+    all: bool,
+}
 
 /// Why a step ended early: it failed and has said why, or a problem kept it from being run.
 type Stop = Option<String>;
@@ -32,9 +48,9 @@ type Stop = Option<String>;
 ///
 /// # Errors
 /// A message, if a program cannot be run.
-pub fn run() -> Result<u8, String> {
+pub fn run(options: &Options) -> Result<u8, String> {
     let begin = Instant::now();
-    match run_steps() {
+    match run_steps(options.all) {
         Ok(skipped) => {
             println!("{skipped}");
             println!("ci: passed after {}", seconds(begin.elapsed()));
@@ -45,12 +61,15 @@ pub fn run() -> Result<u8, String> {
     }
 }
 
-fn run_steps() -> Result<tests::Skipped, Stop> {
-    let mut steps = Steps(0);
+fn run_steps(all: bool) -> Result<tests::Skipped, Stop> {
+    // Formatting, clippy, and tests are the other steps.
+    let count = TOOLS.len() + 3 + if all { NIGHT.len() } else { 0 };
+    let packages = if all { &ALL[..] } else { &DAILY[..] };
+    let mut steps = Steps { begun: 0, count };
     let formatting = ["fmt", "--all", "--check"];
     steps.run("formatting", &shown("cargo", &formatting), || succeeds(&mut cargo(&formatting)))?;
-    let clippy = "cargo clippy --workspace --all-targets -- -D warnings";
-    let tests = steps.run("clippy, and the builds of the tests", clippy, build::build)?;
+    let clippy = format!("cargo clippy {} --all-targets -- -D warnings", packages.join(" "));
+    let tests = steps.run("clippy, and the builds of the tests", &clippy, || build::build(packages))?;
     let (project, service) = (beside("project")?, beside("animal-store")?);
     let is_github = env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
     for (name, arguments) in TOOLS {
@@ -63,11 +82,21 @@ fn run_steps() -> Result<tests::Skipped, Stop> {
         }
         steps.run(name, &shown("cargo xtask", &arguments), || succeeds(&mut tool))?;
     }
-    steps.run("tests", "cargo test --workspace", || tests::run(&tests))
+    let alone = format!("{}cargo test {}", if all { "STORE_TESTS_LONG=1 " } else { "" }, packages.join(" "));
+    let skipped = steps.run("tests", &alone, || tests::run(&tests, packages, all))?;
+    for (name, arguments) in NIGHT.iter().filter(|_| all) {
+        let mut tool = Command::new(beside("lab")?);
+        tool.args(*arguments).current_dir(workspace());
+        steps.run(name, &shown("cargo xtask", arguments), || succeeds(&mut tool))?;
+    }
+    Ok(skipped)
 }
 
-/// The number of steps that began.
-struct Steps(usize);
+/// The number of steps that began, and of all steps.
+struct Steps {
+    begun: usize,
+    count: usize,
+}
 
 impl Steps {
     /// Runs a step, which returns `None` if it failed. `alone` is a command that runs it alone.
@@ -77,8 +106,8 @@ impl Steps {
         alone: &str,
         step: impl FnOnce() -> Result<Option<T>, String>,
     ) -> Result<T, Stop> {
-        self.0 += 1;
-        let label = format!("ci {}/{STEPS}: {name}", self.0);
+        self.begun += 1;
+        let label = format!("ci {}/{}: {name}", self.begun, self.count);
         println!("{label} ({alone})");
         let begin = Instant::now();
         let result = step()?;

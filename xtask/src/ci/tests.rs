@@ -40,16 +40,21 @@ pub(super) struct Skipped(BTreeMap<(String, String), String>);
 ///
 /// # Errors
 /// A message, if there is no executable, or one cannot be run.
-pub(super) fn run(tests: &BTreeSet<Executable>) -> Result<Option<Skipped>, String> {
+pub(super) fn run(
+    tests: &BTreeSet<Executable>,
+    packages: &[&str],
+    long: bool,
+) -> Result<Option<Skipped>, String> {
     if tests.is_empty() {
         return Err("cargo built no tests".to_owned());
     }
     let place = |test: &&Executable| LONG.iter().position(|name| *name == test.name).unwrap_or(LONG.len());
     let mut tests: Vec<&Executable> = tests.iter().collect();
     tests.sort_by_key(place);
-    let mut results = parallel::each(tests, AT_ONCE, |test| run_one(test.title(), command(test)));
+    let mut results = parallel::each(tests, AT_ONCE, |test| run_one(test.title(), command(test, long)));
     // Alone, because other tests may build into the target directory that these read.
-    let documentation = with_clippy(cargo(&["test", "--quiet", "--workspace", "--doc"]))?;
+    let mut documentation = with_clippy(cargo(&["test", "--quiet", "--doc"]))?;
+    documentation.args(packages);
     results.push(run_one("documentation".to_owned(), documentation));
     let (mut failed, mut skipped) = (Vec::new(), Skipped::default());
     for result in results {
@@ -69,11 +74,14 @@ pub(super) fn run(tests: &BTreeSet<Executable>) -> Result<Option<Skipped>, Strin
 }
 
 /// Returns a command that runs the tests as `cargo test` does: in the directory of the package, with the variables that
-/// tests read.
-fn command(test: &Executable) -> Command {
+/// tests read. `long` asks for more and longer rounds.
+fn command(test: &Executable, long: bool) -> Command {
     let mut command = Command::new(&test.file);
     command.arg("--quiet").current_dir(&test.package).env("CARGO_MANIFEST_DIR", &test.package);
     command.env("CARGO", env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    if long {
+        command.env("STORE_TESTS_LONG", "1");
+    }
     command
 }
 

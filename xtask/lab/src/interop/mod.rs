@@ -14,7 +14,6 @@ mod mutants;
 mod pages;
 pub mod postgres;
 pub mod schemathesis;
-pub mod scope;
 mod validators;
 mod validity;
 
@@ -114,9 +113,6 @@ impl Part {
 pub struct Options {
     /// The parts to run [default: all].
     pub parts: Vec<Part>,
-    /// Run the parts that the changes since this revision of git concern.
-    #[arg(long, value_name = "REVISION", conflicts_with = "parts")]
-    pub since: Option<String>,
     /// The major versions of PostgreSQL for the part `postgres`, such as `14,18`.
     #[arg(long, value_delimiter = ',', value_parser = postgres::VERSIONS, default_values = postgres::VERSIONS)]
     pub versions: Vec<String>,
@@ -125,18 +121,9 @@ pub struct Options {
 /// Runs the parts. A failure does not stop the others. Returns the exit status.
 ///
 /// # Errors
-/// A message, if the service does not build, or git does not know the revision.
-pub fn run(Options { parts, since, versions }: &Options) -> Result<u8, String> {
-    let concerned = since.as_deref().map(scope::since).transpose()?;
-    let parts = match &concerned {
-        Some(concerned) => concerned,
-        None if parts.is_empty() => Part::value_variants(),
-        None => parts,
-    };
-    if let Some(revision) = since {
-        let names: Vec<_> = parts.iter().map(|part| part.details().0).collect();
-        println!("interop: the changes since {revision} concern: {}", names.join(", "));
-    }
+/// A message, if the service does not build.
+pub fn run(Options { parts, versions }: &Options) -> Result<u8, String> {
+    let parts = if parts.is_empty() { Part::value_variants() } else { parts };
     let begin = Instant::now();
     process::end_all_on_signals()?;
     let program = serve::build(false)?;
