@@ -14,7 +14,7 @@ use super::revision::git;
 const INPUT: &str = "${{ inputs.";
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize().unwrap()
 }
 
 fn read(path: &str) -> Node {
