@@ -74,7 +74,7 @@ fn run_action(workplace: &Workplace, inputs: &[(&str, &str)]) -> (Vec<bool>, Str
     fs::create_dir_all(workplace.path("contract/bin")).unwrap();
     fs::create_dir_all(&tools).unwrap();
     for tool in ["cargo", "rustup"] {
-        let script = format!("#!/bin/sh\nls xtask/contract/Cargo.toml && echo {tool} \"$@\"\n");
+        let script = format!("#!/bin/sh\nls xtask/contract/cli/Cargo.toml && echo {tool} \"$@\"\n");
         fs::write(workplace.path("script"), script).unwrap();
         install(workplace.path("script"), tools.join(tool));
     }
