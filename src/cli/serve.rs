@@ -81,7 +81,8 @@ impl Serve {
         metrics.add_build_info(VERSION, DOCUMENT?.version);
         let (log, buffer) = logging::start(&config.log, metrics.log.clone())?;
         let blocking_reads = storage::blocking_reads(&config.database);
-        // More threads cost a fifth of the additions where no read blocks one: "Throughput" in xtask/lab/src/bench/README.md.
+        // More threads cost a fifth of the additions where no read blocks one: "Throughput" in
+        // xtask/lab/src/bench/README.md.
         let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get) + blocking_reads;
         let runtime = Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
         let served = own.block_on(async {

@@ -71,7 +71,7 @@ macro_rules! engine {
         match &$store.engine {
             Engine::Sqlite(engine) => engine.$method($($argument),*).await,
             // In a box: else a get on SQLite moves the memory of this future, too, 3.7% of its instructions
-            // (xtask/lab/src/bench/README.md, at 2.0.0).
+            // (`cargo xtask bench instructions`, 2.0.0).
             Engine::Postgres(engine) => Box::pin(engine.$method($($argument),*)).await,
         }
     };

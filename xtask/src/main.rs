@@ -13,7 +13,7 @@ use xtask::{ci, serve};
 
 /// Development commands of Animal Store and of its OpenAPI document.
 ///
-/// `cargo xtask COMMAND --help` describes a command in full. xtask/README.md shows how to add an operation.
+/// `cargo xtask COMMAND --help` describes a command in full. src/operations/README.md shows how to add an operation.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", disable_help_subcommand = true)]
 struct Arguments {

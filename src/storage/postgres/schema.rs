@@ -5,7 +5,7 @@
 //! applied it, which an older program names when it refuses the database. Missing files are applied in one
 //! transaction, which first takes an advisory lock, so that replicas can start together: the first one
 //! migrates, the others wait. A released file is never edited; a change is a new file.
-//! Crates that were left: `src/DECISIONS.md`, Storage.
+//! Crates that were left: `src/DECISIONS.md`, Crates.
 
 use tokio_postgres::{Client, Error};
 

@@ -38,8 +38,8 @@
 //! - A read of pages that are not in memory blocks a thread and a connection for as long as the disk takes. While all
 //!   connections are blocked, reads wait, and get 503 at the time limit of their requests.
 //! - Processes that write to one file wait for each other, up to the lock timeout.
-//! - There is a connection for each processor, but at least three, and one for API keys. Each has three file descriptors
-//!   and its share of 64 MiB of cache, at least 2 MiB.
+//! - Animals are read over a connection for each processor, at least three, and API keys over one more. Each has two file
+//!   descriptors and its share of 64 MiB of cache, at least 2 MiB.
 //! - At start, the first 8,000 pages are searched for damage. Damage beyond them is found when it is read, unless the page
 //!   is still well-formed: pages have no checksums.
 //! - Reads of animals do not notice that another process replaces or removes the file. Writes, look-ups of API keys and

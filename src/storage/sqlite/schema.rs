@@ -4,7 +4,7 @@
 //! number are committed together, so a crash leaves no partial migration. A released file is never edited; a
 //! change is a new file. The table `migration` has the version of the program that applied a file, which an
 //! older program names when it refuses the database.
-//! Crates that were left: `src/DECISIONS.md`, Storage.
+//! Crates that were left: `src/DECISIONS.md`, Crates.
 //!
 //! A file may come from elsewhere, such as a backup, and its header proves nothing. A trigger could undo a revocation; a
 //! missing table would fail requests. Tables and indexes that are added, for example by a tool for replication, have no

@@ -1,6 +1,6 @@
 //! The subcommands of the program `contract`, for any document and any repository.
 //!
-//! A command prints its findings on standard output and returns its exit status, which `README.md` describes.
+//! A command prints its findings on standard output and returns its exit status, which `../README.md` describes.
 //!
 //! Each module imports only from modules below it in this list; `tests/layers.rs` checks that.
 //!

@@ -1,4 +1,4 @@
-//! Reads the configuration file of the tools, `contract.toml`. `README.md` describes its format.
+//! Reads the configuration file of the tools, `contract.toml`. `xtask/contract/README.md` describes its format.
 
 mod limits;
 mod search;
