@@ -70,7 +70,7 @@ pub struct Config {
 }
 
 /// The limits of connections to a listener. Multiplied, they are the memory that clients can hold: see "Memory" in
-/// `src/server/README.md`.
+/// `xtask/dist/README.md`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectionLimits {

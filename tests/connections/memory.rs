@@ -1,5 +1,5 @@
 //! The memory that clients can make the program hold with the default limits: the table "Memory" in
-//! `src/server/README.md`.
+//! `xtask/dist/README.md`.
 
 use animal_store::DOCUMENT;
 use animal_store::config::{Config, Flags};

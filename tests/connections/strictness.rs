@@ -1,4 +1,4 @@
-//! What RFC 9112 forbids and hyper accepts. `src/server/README.md` lists it under "Known limits", and these tests
+//! What RFC 9112 forbids and hyper accepts. `xtask/dist/README.md` lists it under "Known limits", and these tests
 //! notice a change. The tests of what is refused are in `tests/http/paths.rs` and `tests/http/known_limits.rs`.
 
 use std::io::{Read as _, Write as _};

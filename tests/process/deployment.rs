@@ -1,4 +1,4 @@
-//! The files in `src/server/deploy`: the units of systemd, checked by systemd, and the stages of the container.
+//! The files in `xtask/dist`: the units of systemd, checked by systemd, and the stages of the container.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,7 +12,7 @@ const PROGRAM: &str = "/usr/local/bin/animal-store";
 const THRESHOLD: u8 = 20;
 
 fn deploy(name: &str) -> String {
-    let path = Path::new(ROOT).join("src/server/deploy").join(name);
+    let path = Path::new(ROOT).join("xtask/dist").join(name);
     fs::read_to_string(path).expect(name)
 }
 

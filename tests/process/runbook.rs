@@ -1,4 +1,4 @@
-//! `src/server/RUNBOOK.md` and the alerts of `src/server/deploy`: what an operator is told of is there.
+//! `xtask/dist/RUNBOOK.md` and the alerts of `xtask/dist`: what an operator is told of is there.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -35,16 +35,16 @@ fn sources(directory: PathBuf) -> Vec<PathBuf> {
 
 /// Returns those of `names` that begin no row of the runbook.
 fn missing(names: &BTreeSet<String>) -> Vec<&String> {
-    let runbook = read("src/server/RUNBOOK.md");
+    let runbook = read("xtask/dist/RUNBOOK.md");
     names.iter().filter(|name| !runbook.contains(&format!("| `{name}` "))).collect()
 }
 
 #[test]
 fn each_alert_is_tested_and_in_the_runbook() {
-    let alerts = found(r"- alert: (\w+)", &read("src/server/deploy/alerts.yml"));
+    let alerts = found(r"- alert: (\w+)", &read("xtask/dist/alerts.yml"));
     assert!(alerts.len() > 10, "{alerts:?}");
     assert_eq!(missing(&alerts), [""; 0]);
-    let tests = read("src/server/deploy/alerts_test.yml");
+    let tests = read("xtask/dist/alerts_test.yml");
     // The series under which it is silent, and those under which it fires.
     let fires = found(r"alertname: (\w+)\s+exp_alerts:", &tests);
     assert_eq!(fires, alerts);
@@ -57,12 +57,12 @@ fn promtool_accepts_the_alerts_and_their_tests() {
     }
     let directory = tempfile::tempdir().unwrap();
     let [rules, tests] = ["alerts.yml", "alerts_test.yml"].map(|name| directory.path().join(name));
-    fs::copy(root().join("src/server/deploy/alerts_test.yml"), &tests).unwrap();
+    fs::copy(root().join("xtask/dist/alerts_test.yml"), &tests).unwrap();
     let accepts = |text: String, arguments: [&str; 2], file: &Path| {
         fs::write(&rules, text).unwrap();
         Command::new("promtool").args(arguments).arg(file).output().unwrap()
     };
-    let alerts = read("src/server/deploy/alerts.yml");
+    let alerts = read("xtask/dist/alerts.yml");
     for (arguments, file) in [(["check", "rules"], &rules), (["test", "rules"], &tests)] {
         let output = accepts(alerts.clone(), arguments, file);
         assert!(
@@ -77,9 +77,9 @@ fn promtool_accepts_the_alerts_and_their_tests() {
 
 #[test]
 fn the_alerts_use_metrics_that_exist() {
-    let used = found(r"\b((?:[a-z]+_)+[a-z]+)\{job=", &read("src/server/deploy/alerts.yml"));
+    let used = found(r"\b((?:[a-z]+_)+[a-z]+)\{job=", &read("xtask/dist/alerts.yml"));
     assert!(used.len() > 10, "{used:?}");
-    let page = read("src/server/README.md");
+    let page = read("xtask/dist/README.md");
     let documented = |name: &String| {
         let histogram = name.trim_end_matches("_bucket").trim_end_matches("_count");
         page.contains(&format!("`{histogram}`"))

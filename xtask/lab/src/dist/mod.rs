@@ -37,10 +37,10 @@ const COMPLETIONS: [(&str, &str); 3] = [
 const FILES: [(&str, &str); 6] = [
     ("LICENSE", "share/doc/animal-store/LICENSE"),
     (CHANGELOG, "share/doc/animal-store/CHANGELOG.md"),
-    ("src/server/RUNBOOK.md", "share/doc/animal-store/RUNBOOK.md"),
-    ("src/server/deploy/alerts.yml", "share/doc/animal-store/alerts.yml"),
-    ("src/server/deploy/animal-store.service", "lib/systemd/system/animal-store.service"),
-    ("src/server/deploy/animal-store.socket", "lib/systemd/system/animal-store.socket"),
+    ("xtask/dist/RUNBOOK.md", "share/doc/animal-store/RUNBOOK.md"),
+    ("xtask/dist/alerts.yml", "share/doc/animal-store/alerts.yml"),
+    ("xtask/dist/animal-store.service", "lib/systemd/system/animal-store.service"),
+    ("xtask/dist/animal-store.socket", "lib/systemd/system/animal-store.socket"),
 ];
 
 /// Writes the archive and its checksum. Returns the exit status.
