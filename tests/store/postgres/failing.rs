@@ -12,8 +12,8 @@ use super::load::Load;
 use super::{limited, options};
 use crate::conformance::{add, key, new_pet};
 use crate::messages::Messages;
-use crate::postgres_cluster::Cluster;
-use crate::postgres_cluster::network::Network;
+use kit::postgres::Cluster;
+use kit::postgres::network::Network;
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 

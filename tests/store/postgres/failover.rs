@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use super::limited;
 use super::load::Load;
 use crate::conformance::{add, new_pet};
-use crate::postgres_cluster::Cluster;
+use kit::postgres::Cluster;
 
 /// The time limit of each wait.
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -9,8 +9,8 @@ use tokio::runtime::Runtime;
 
 use super::load::Load;
 use super::{Postgres, options};
-use crate::clock::Clock;
 use crate::conformance::{Engine as _, add, key, second};
+use kit::clock::Clock;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crash_of_one_of_three_loses_no_acknowledged_write() {
