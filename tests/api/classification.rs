@@ -7,10 +7,16 @@ use std::collections::BTreeSet;
 use animal_store::schemas::Pets;
 use serde_json::Value;
 
+use crate::database::{Engine, on_each_engine};
 use crate::declared_statuses::{call, method, target};
 use crate::service::{RequestExt, Service};
 use kit::recorder::contract::{Contract, Operation};
 use kit::recorder::wire::Response;
+
+on_each_engine! {
+    every_operation_has_the_effect_of_its_class
+    a_repeated_request_has_the_effect_of_one
+}
 
 /// What an operation does to stored animals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,10 +99,9 @@ async fn animals(service: &Service) -> Vec<Value> {
     service.get("/v1/pets?limit=100").await.expect(200).as_array().unwrap().clone()
 }
 
-#[tokio::test]
-async fn every_operation_has_the_effect_of_its_class() {
+async fn every_operation_has_the_effect_of_its_class(engine: Engine) {
     for (operation, row) in operations() {
-        let service = Service::start().await;
+        let service = engine.start().await;
         service.add(3).await;
         let before = animals(&service).await;
         let response = call(&service, operation).await;
@@ -123,10 +128,9 @@ async fn call_with_key(service: &Service, operation: &Operation) -> Response {
     request.response().await
 }
 
-#[tokio::test]
-async fn a_repeated_request_has_the_effect_of_one() {
+async fn a_repeated_request_has_the_effect_of_one(engine: Engine) {
     for operation in &Contract::get().operations {
-        let service = Service::start().await;
+        let service = engine.start().await;
         service.add(3).await;
         let first = call_with_key(&service, operation).await;
         let once = animals(&service).await;

@@ -1,5 +1,4 @@
-//! The database of a test: an SQLite file, or a schema of a PostgreSQL server that the tests share. The name of the
-//! test binary decides which.
+//! The database of a test: an SQLite file, or a schema of a PostgreSQL server that the tests share.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,11 +6,54 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio_postgres::Client;
 
-use crate::service::TIMEOUT;
-use kit::postgres::{self, Cluster};
+use crate::service::{Service, Setup, TIMEOUT};
+use kit::postgres::Cluster;
 
 /// The number of the next schema.
 static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// Declares for each function, which takes an [`Engine`], the tests `NAME::sqlite` and `NAME::postgres`. Without
+/// PostgreSQL the second is skipped.
+macro_rules! on_each_engine {
+    ($($name:ident)*) => {$(
+        mod $name {
+            use crate::database::Engine;
+
+            #[tokio::test]
+            async fn sqlite() {
+                super::$name(Engine::Sqlite).await;
+            }
+
+            #[tokio::test]
+            async fn postgres() {
+                if let Some(cluster) = kit::postgres::shared() {
+                    super::$name(Engine::Postgres(cluster)).await;
+                }
+            }
+        }
+    )*};
+}
+
+pub(crate) use on_each_engine;
+
+/// Where a service stores its data.
+#[derive(Clone, Copy)]
+pub enum Engine {
+    Sqlite,
+    Postgres(&'static Cluster),
+}
+
+impl Engine {
+    /// Starts a service with default options and an empty database.
+    pub async fn start(self) -> Service {
+        self.setup().start().await
+    }
+
+    /// Returns default options, to change before the start.
+    pub fn setup(self) -> Setup {
+        Setup::on(self)
+    }
+}
 
 /// A database that no other test uses.
 pub enum Database {
@@ -33,11 +75,9 @@ fn connection(files: &TempDir) -> Connection {
 }
 
 impl Database {
-    /// Creates an empty database. Without PostgreSQL, a test that needs it is reported as skipped and uses SQLite,
-    /// because no function but the test itself can end it without a failure.
-    pub async fn fresh() -> Self {
-        let is_postgres = env!("CARGO_CRATE_NAME") == "http_postgres";
-        let Some(cluster) = is_postgres.then(postgres::shared).flatten() else {
+    /// Creates an empty database.
+    pub async fn fresh(engine: Engine) -> Self {
+        let Engine::Postgres(cluster) = engine else {
             return Self::Sqlite(tempfile::tempdir().expect("a temporary directory"));
         };
         let schema = format!("animals_of_test_{}", NEXT.fetch_add(1, Ordering::Relaxed));

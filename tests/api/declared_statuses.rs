@@ -10,11 +10,16 @@ use animal_store::http::MAX_BODY_BYTES;
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
+use crate::database::{Engine, on_each_engine};
 use crate::failing_store::{Fault, Step};
 use crate::service::{RequestExt, Service};
 use kit::clock::Clock;
 use kit::recorder::contract::{Contract, Operation};
 use kit::recorder::wire::Response;
+
+on_each_engine! {
+    every_declared_status_of_every_operation_can_be_triggered
+}
 
 /// The time limit of each step of a request.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -115,12 +120,11 @@ async fn trigger(service: &Service, operation: &Operation, status: u16) -> Respo
     }
 }
 
-#[tokio::test]
-async fn every_declared_status_of_every_operation_can_be_triggered() {
+async fn every_declared_status_of_every_operation_can_be_triggered(engine: Engine) {
     let mut codes = BTreeSet::new();
     for operation in &Contract::get().operations {
         for status in operation.statuses() {
-            let setup = Service::setup().rate_limit(5, Duration::from_secs(3600));
+            let setup = engine.setup().rate_limit(5, Duration::from_secs(3600));
             let service = setup.request_timeout(LIMIT).start().await;
             let response = trigger(&service, operation, status).await;
             assert_eq!(response.status, status, "{}: {}", operation.id, response.text());
@@ -129,7 +133,7 @@ async fn every_declared_status_of_every_operation_can_be_triggered() {
             codes.extend(service.recorder.codes());
         }
     }
-    let service = Service::start().await;
+    let service = engine.start().await;
     service.get("/v1/nothing").await.expect_error(404, "not_found");
     let wrong = service.request(wrong_method("/v1/pets"), "/v1/pets");
     wrong.response().await.expect_error(405, "method_not_allowed");

@@ -41,81 +41,29 @@ fn is_not_deprecated(response: &Response, status: u16) {
 }
 
 #[tokio::test]
-async fn an_animal() {
+async fn every_response_of_the_operation_has_the_headers() {
     let service = Service::start().await;
+    is_deprecated(&service.get("/v1/pets/1").await, 404);
+    is_deprecated(&service.get("/v1/pets/rex").await, 404);
+    is_deprecated(&service.anonymous(Method::GET, "/v1/pets/1").response().await, 401);
     service.add(1).await;
     is_deprecated(&service.get("/v1/pets/1").await, 200);
-}
-
-#[tokio::test]
-async fn head_of_an_animal() {
-    let service = Service::start().await;
-    service.add(1).await;
     is_deprecated(&service.request(Method::HEAD, "/v1/pets/1").response().await, 200);
+    for (fault, status) in [(Fault::Broken, 500), (Fault::Panic, 500), (Fault::Unavailable, 503)] {
+        service.store.fail(Step::Read, fault);
+        is_deprecated(&service.get("/v1/pets/1").await, status);
+    }
+    let limited = Service::setup().rate_limit(1, Duration::from_secs(3600)).start().await;
+    is_deprecated(&limited.get("/v1/pets/1").await, 404);
+    is_deprecated(&limited.get("/v1/pets/1").await, 429);
 }
 
 #[tokio::test]
-async fn a_missing_animal() {
-    let service = Service::start().await;
-    is_deprecated(&service.get("/v1/pets/1").await, 404);
-}
-
-#[tokio::test]
-async fn an_invalid_identifier() {
-    let service = Service::start().await;
-    is_deprecated(&service.get("/v1/pets/rex").await, 404);
-}
-
-#[tokio::test]
-async fn a_missing_key() {
-    let service = Service::start().await;
-    is_deprecated(&service.anonymous(Method::GET, "/v1/pets/1").response().await, 401);
-}
-
-#[tokio::test]
-async fn a_rate_limited_key() {
-    let service = Service::setup().rate_limit(1, Duration::from_secs(3600)).start().await;
-    is_deprecated(&service.get("/v1/pets/1").await, 404);
-    is_deprecated(&service.get("/v1/pets/1").await, 429);
-}
-
-#[tokio::test]
-async fn a_store_error() {
-    let service = Service::start().await;
-    service.store.fail(Step::Read, Fault::Broken);
-    is_deprecated(&service.get("/v1/pets/1").await, 500);
-}
-
-#[tokio::test]
-async fn a_panic() {
-    let service = Service::start().await;
-    service.store.fail(Step::Read, Fault::Panic);
-    is_deprecated(&service.get("/v1/pets/1").await, 500);
-}
-
-#[tokio::test]
-async fn an_unavailable_store() {
-    let service = Service::start().await;
-    service.store.fail(Step::Read, Fault::Unavailable);
-    is_deprecated(&service.get("/v1/pets/1").await, 503);
-}
-
-#[tokio::test]
-async fn another_method_on_an_animal_is_not_deprecated() {
+async fn other_responses_do_not_have_the_headers() {
     let service = Service::start().await;
     is_not_deprecated(&service.request(wrong_method("/v1/pets/1"), "/v1/pets/1").response().await, 405);
-}
-
-#[tokio::test]
-async fn the_list_is_not_deprecated() {
-    let service = Service::start().await;
     is_not_deprecated(&service.get("/v1/pets").await, 200);
     is_not_deprecated(&service.get("/v1/pets?limit=0").await, 400);
-}
-
-#[tokio::test]
-async fn adding_is_not_deprecated() {
-    let service = Service::start().await;
     is_not_deprecated(&service.post(serde_json::json!({ "name": "Rex", "categoryId": 1 })).await, 201);
 }
 

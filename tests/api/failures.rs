@@ -8,10 +8,16 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use crate::database::{Engine, on_each_engine};
 use crate::declared_statuses::call;
 use crate::failing_store::{Fault, Gate, INTERNALS, Step};
 use crate::service::{RequestExt, Service, ids};
 use kit::recorder::contract::Contract;
+
+on_each_engine! {
+    a_write_that_waits_too_long_for_a_lock_is_unavailable_and_the_service_recovers
+    writes_beyond_the_queue_are_rejected_and_the_others_succeed
+}
 
 /// Each test checks that every operation returns this error while the store fails, and succeeds afterwards.
 macro_rules! failures {
@@ -160,10 +166,9 @@ async fn a_client_that_disconnects_during_its_request_is_logged_with_its_respons
     assert!(added.iter().all(|id| listed.contains(id)) && listed.len() == 3, "{listed:?}");
 }
 
-#[tokio::test]
-async fn a_write_that_waits_too_long_for_a_lock_is_unavailable_and_the_service_recovers() {
+async fn a_write_that_waits_too_long_for_a_lock_is_unavailable_and_the_service_recovers(engine: Engine) {
     let lock_timeout = Duration::from_millis(50);
-    let service = Service::setup().writes(16, lock_timeout).start().await;
+    let service = engine.setup().writes(16, lock_timeout).start().await;
     let other = service.lock().await;
     let response = service.post(json!({ "name": "Rex", "categoryId": 1 })).await;
     response.expect_error(503, "unavailable");
@@ -173,10 +178,9 @@ async fn a_write_that_waits_too_long_for_a_lock_is_unavailable_and_the_service_r
     service.add(1).await;
 }
 
-#[tokio::test]
-async fn writes_beyond_the_queue_are_rejected_and_the_others_succeed() {
+async fn writes_beyond_the_queue_are_rejected_and_the_others_succeed(engine: Engine) {
     // One place in the queue is for the first use of the key.
-    let service = Service::setup().writes(2, Duration::from_secs(60)).start().await;
+    let service = engine.setup().writes(2, Duration::from_secs(60)).start().await;
     let other = service.lock().await;
     let write = || service.post(json!({ "name": "Rex", "categoryId": 1 }));
     // More than the queue and the batches of all writers.

@@ -1,8 +1,8 @@
 //! Tests over HTTP: each starts a server with its own database. Nothing is mocked.
 //!
-//! The module tree follows the URL tree; modules beside `v1` concern all paths. `service.rs` starts the service.
-//! `../recorder` checks every response of every test against the OpenAPI document. `../http_postgres` compiles the
-//! same files again for PostgreSQL instead of SQLite.
+//! The module tree follows the URL tree; modules beside `v1` concern all paths. `service.rs` starts the service, whose
+//! recorder checks every response of every test against the OpenAPI document. Tests that reach SQL run on SQLite and on
+//! PostgreSQL (`on_each_engine` in `database.rs`), the others on SQLite.
 
 #![allow(unreachable_pub)] // A test binary has no public API.
 

@@ -54,6 +54,7 @@ async fn responses_without_a_body_are_not_violations() {
         ("DELETE /v1/things/1", "HTTP/1.1 200 OK\r\nx-request-id: 1\r\ncontent-length: 0\r\n\r\n".to_owned()),
         ("GET /v1/things/1", format!("{}\r\n", EMPTY.replace("204", "304"))),
         ("HEAD /v1/things/1", format!("{}\r\n", EMPTY.replace("204", "304"))),
+        ("GET /v1/ things", "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n".to_owned()),
     ] {
         assert_eq!(violations_of(request, &response).await, [""; 0], "{request}");
     }
@@ -140,8 +141,18 @@ found! {
         with_body(LIST, r#"[{"id":1,"name":"ask_secret","kind":3}]"#) => "contains a secret";
     a_secret_in_a_header_is_found: "GET /v1/things",
         with_body(&LIST.replace("id: 1", "id: ask_secret"), "[]") => "contains a secret";
-    a_server_error_to_an_unroutable_request_is_found: "BREW /v1/things",
-        with_body("HTTP/1.1 500 Oops\r\n", "") => "must get a client error";
+    an_incomplete_allow_for_an_unknown_method_is_found: "BREW /v1/things",
+        with_body(&format!("HTTP/1.1 405 No\r\n{ERROR}allow: GET\r\n"),
+            r#"{"code":"method_not_allowed","message":"no","status":405}"#) => "Allow is";
+    a_path_that_is_not_utf_8_without_a_request_id_is_found: "GET /v1/%ff",
+        with_body("HTTP/1.1 404 Not Found\r\ncontent-type: application/json\r\n",
+            r#"{"code":"not_found","message":"no","status":404}"#) => "x-request-id must be present once";
+    a_dot_segment_with_status_200_is_found: "GET /v1/./things",
+        with_body(LIST, r#"{"code":"x","message":"","status":404}"#) => "the status must be 404";
+    an_empty_400_to_a_request_is_found: "GET /v1/things",
+        with_body("HTTP/1.1 400 Bad Request\r\n", "") => "does not declare this status";
+    an_empty_404_to_other_bytes_is_found: "GET /v1/ things",
+        with_body("HTTP/1.1 404 Not Found\r\nx-request-id: 1\r\n", "") => "one content-type";
     an_incomplete_response_is_found: "GET /v1/things",
         format!("{LIST}content-length: 10\r\n\r\n[") => "within a response";
     deprecation_headers_that_are_missing_are_found: "GET /v1/things/1",

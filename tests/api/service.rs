@@ -24,7 +24,7 @@ use slog::{Drain, Logger, o};
 use tokio::runtime::Handle;
 
 use crate::client::Client;
-use crate::database::{Database, Lock};
+use crate::database::{Database, Engine, Lock};
 use crate::failing_store::FailingStore;
 use crate::raw::Raw;
 pub use kit::recorder::request::RequestExt;
@@ -55,12 +55,27 @@ pub struct Service {
 
 /// The options of a service.
 pub struct Setup {
+    engine: Engine,
     config: Config,
     store: StoreOptions,
     document: Document,
 }
 
 impl Setup {
+    /// Returns default options.
+    pub fn on(engine: Engine) -> Self {
+        let defaults = Config::load(&Flags::default()).unwrap();
+        let connections = ConnectionLimits { header_timeout: TIMEOUT, ..defaults.connections };
+        let config = Config {
+            bind: SocketAddr::from(([127, 0, 0, 1], 0)),
+            request_timeout: TIMEOUT,
+            connections,
+            ..defaults
+        };
+        let document = animal_store::DOCUMENT.expect("the document");
+        Self { engine, config, store: store_options(4096), document }
+    }
+
     /// Sets the time limit of each step of a request.
     pub fn request_timeout(mut self, limit: Duration) -> Self {
         self.config.request_timeout = limit;
@@ -89,7 +104,7 @@ impl Setup {
 
     /// Starts the service.
     pub async fn start(self) -> Service {
-        let database = Database::fresh().await;
+        let database = Database::fresh(self.engine).await;
         let log = Log::default();
         let logger = log.logger();
         let metrics = Arc::new(Metrics::default());
@@ -145,24 +160,14 @@ fn store_options(write_queue: usize) -> StoreOptions {
 }
 
 impl Service {
-    /// Starts a service with default options.
+    /// Starts a service with default options on SQLite. Tests that reach SQL take an [`Engine`] instead.
     pub async fn start() -> Self {
         Self::setup().start().await
     }
 
-    /// Returns default options, to change before the start.
+    /// Returns default options on SQLite, to change before the start.
     pub fn setup() -> Setup {
-        let defaults = Config::load(&Flags::default()).unwrap();
-        let connections = ConnectionLimits { header_timeout: TIMEOUT, ..defaults.connections };
-        let config = Config {
-            bind: SocketAddr::from(([127, 0, 0, 1], 0)),
-            request_timeout: TIMEOUT,
-            connections,
-            ..defaults
-        };
-        let store = store_options(4096);
-        let document = animal_store::DOCUMENT.expect("the document");
-        Setup { config, store, document }
+        Setup::on(Engine::Sqlite)
     }
 
     /// Creates another key.
@@ -275,8 +280,7 @@ impl Drop for Service {
             eprintln!("the log of the service:\n{log}");
             return;
         }
-        let violations = self.recorder.violations();
-        assert!(violations.is_empty(), "responses violate the document:\n{}", violations.join("\n"));
+        self.recorder.assert_no_violations();
         assert!(!log.contains("ask_"), "the log contains a key:\n{log}");
     }
 }

@@ -32,8 +32,7 @@ async fn serve(directory: &WorkDir, database: &str) -> Program {
 
 /// How long the server is stopped.
 fn outage() -> Duration {
-    let long = std::env::var_os("STORE_TESTS_LONG").is_some_and(|value| value == "1");
-    Duration::from_secs(if long { 10 } else { 3 })
+    Duration::from_secs(if kit::is_long() { 10 } else { 3 })
 }
 
 #[derive(Default)]

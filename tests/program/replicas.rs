@@ -209,8 +209,7 @@ async fn a_cursor_is_valid_at_every_replica() {
 
 /// How long three replicas write while a client polls.
 fn duration() -> Duration {
-    let long = std::env::var_os("STORE_TESTS_LONG").is_some_and(|value| value == "1");
-    Duration::from_secs(if long { 30 } else { 3 })
+    Duration::from_secs(if kit::is_long() { 30 } else { 3 })
 }
 
 /// Polls through the links of pages, as `openapi/animal-store.yaml` describes: the last page is requested again until it

@@ -15,7 +15,8 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use kit::program::{Program, WorkDir};
-use kit::recorder::wire::{Response, Responses};
+use kit::recorder::wire::Response;
+use kit::recorder::{Exchange, Recorder};
 
 /// The time limit of each read.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -41,7 +42,8 @@ async fn serve(directory: &WorkDir, made: &CertifiedKey<KeyPair>) -> (Program, S
 /// A persistent connection.
 struct Connection {
     stream: TlsStream<TcpStream>,
-    responses: Responses,
+    recorder: Arc<Recorder>,
+    exchange: Exchange,
     key: String,
 }
 
@@ -62,7 +64,9 @@ impl Connection {
         let tcp = TcpStream::connect(service.direct).await?;
         let name = ServerName::try_from("localhost").unwrap();
         let stream = TlsConnector::from(Arc::new(config)).connect(name, tcp).await?;
-        Ok(Self { stream, responses: Responses::default(), key: key.to_owned() })
+        let recorder = Arc::new(Recorder::default());
+        let exchange = Exchange::new(Arc::clone(&recorder));
+        Ok(Self { stream, recorder, exchange, key: key.to_owned() })
     }
 
     /// The certificate of the server.
@@ -71,6 +75,7 @@ impl Connection {
     }
 
     async fn send(&mut self, text: &str) {
+        self.exchange.sent(text.as_bytes());
         self.stream.write_all(text.as_bytes()).await.unwrap();
         self.stream.flush().await.unwrap();
     }
@@ -83,7 +88,9 @@ impl Connection {
                 .expect("a response within the time limit");
             let count = count.expect("a response");
             assert!(count > 0, "the server closed the connection");
-            if let Some(response) = self.responses.feed(&bytes[..count], || false).unwrap().pop() {
+            let response = self.exchange.received(&bytes[..count]).pop();
+            self.recorder.assert_no_violations();
+            if let Some(response) = response {
                 return response;
             }
         }

@@ -7,11 +7,6 @@ use std::time::Duration;
 use rustix::process::Pid;
 use tokio::sync::{Mutex, MutexGuard};
 
-/// Whether `STORE_TESTS_LONG=1`.
-pub fn long() -> bool {
-    env::var_os("STORE_TESTS_LONG").is_some_and(|value| value == "1")
-}
-
 /// Whether the rows are collected. Then tests run one at a time, so that time limits can be checked.
 pub fn measured() -> bool {
     env::var_os("STORE_TESTS_FAULTS").is_some()

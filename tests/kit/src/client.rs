@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Result};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,12 +11,15 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::program::TIMEOUT;
-use crate::recorder::wire::{Response, Responses};
+use crate::recorder::wire::Response;
+use crate::recorder::{Exchange, Recorder};
 
-/// A connection to the service without the recorder, whose own buffers and descriptors could fill up first.
+/// A connection to the service without the proxy of the recorder, whose own buffers and descriptors could fill up first.
+/// The client itself has each response checked.
 pub struct Client {
     stream: TcpStream,
-    responses: Responses,
+    recorder: Arc<Recorder>,
+    exchange: Exchange,
     ready: VecDeque<Response>,
     key: String,
     /// Whether the last response had `Connection: close`.
@@ -27,8 +31,9 @@ impl Client {
     pub async fn connect(address: SocketAddr, key: &str) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        let (responses, ready) = (Responses::default(), VecDeque::new());
-        Ok(Self { stream, responses, ready, key: key.to_owned(), closing: false })
+        let recorder = Arc::new(Recorder::default());
+        let exchange = Exchange::new(Arc::clone(&recorder));
+        Ok(Self { stream, recorder, exchange, ready: VecDeque::new(), key: key.to_owned(), closing: false })
     }
 
     /// Sends a GET request. Returns the response.
@@ -45,6 +50,7 @@ impl Client {
 
     /// Sends bytes as they are.
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) -> Result<()> {
+        self.exchange.sent(bytes.as_ref());
         timeout(TIMEOUT, self.stream.write_all(bytes.as_ref())).await.map_err(|_| timed_out())?
     }
 
@@ -61,8 +67,8 @@ impl Client {
             if count == 0 {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
-            let fed = self.responses.feed(&bytes[..count], || false);
-            self.ready.extend(fed.map_err(|malformed| Error::new(ErrorKind::InvalidData, malformed.0))?);
+            self.ready.extend(self.exchange.received(&bytes[..count]));
+            self.recorder.assert_no_violations();
         }
     }
 

@@ -450,8 +450,7 @@ impl Drop for Program {
             eprintln!("the log of the service:\n{log}");
             return;
         }
-        let violations = self.recorder.violations();
-        assert!(violations.is_empty(), "responses violate the document:\n{}", violations.join("\n"));
+        self.recorder.assert_no_violations();
         assert!(!log.contains("ask_"), "the log contains an API key:\n{log}");
     }
 }

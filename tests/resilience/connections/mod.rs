@@ -15,6 +15,5 @@ mod number;
 mod shutdown;
 #[cfg(target_os = "linux")]
 mod slow;
-mod strictness;
 mod unread;
 mod waits;

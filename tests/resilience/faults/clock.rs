@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::faults::injection::skip;
 use crate::faults::ledger::Ledger;
 use crate::row::{exclusive, row};
+use kit::Need;
 use kit::client::{Client, post_head};
 use kit::program::WorkDir;
 
@@ -21,7 +21,7 @@ fn library() -> Option<PathBuf> {
 async fn the_wall_clock_jumps() {
     let _turn = exclusive().await;
     let Some(library) = library() else {
-        return skip(13, FAULT, "libfaketime is not installed");
+        return kit::skip(Need::Tool, "libfaketime is not installed (Debian: libfaketime)");
     };
     let directory = WorkDir::new();
     let key = directory.key().await;
@@ -104,7 +104,7 @@ async fn a_clock_that_is_wrong_for_a_while_removes_no_idempotency_key() {
     const FAULT: &str = "the wall clock is 25 hours ahead, then 25 hours behind, each for a while";
     let _turn = exclusive().await;
     let Some(library) = library() else {
-        return skip(23, FAULT, "libfaketime is not installed");
+        return kit::skip(Need::Tool, "libfaketime is not installed (Debian: libfaketime)");
     };
     let directory = WorkDir::new();
     let key = directory.key().await;

@@ -11,7 +11,7 @@ use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::faults::injection::{has, prefix, skip};
+use crate::faults::injection::prefix;
 use crate::faults::ledger::Ledger;
 use crate::row::{exclusive, milliseconds, row};
 use kit::client::{Client, get};
@@ -78,8 +78,8 @@ async fn a_flood_leaves_descriptors_to_postgresql_and_the_operators() {
     const CLIENTS: usize = 2 * READERS;
     let _turn = exclusive().await;
     let Some(cluster) = shared() else { return };
-    if !has("prlimit").await {
-        return skip(9, "flood of connections with PostgreSQL", "prlimit is not installed");
+    if !kit::is_installed("prlimit", "util-linux") {
+        return;
     }
     let database = cluster.database("").await;
     let url = cluster.url(&database);
@@ -130,8 +130,8 @@ async fn a_flood_leaves_descriptors_to_postgresql_and_the_operators() {
 async fn too_few_file_descriptors_to_start() {
     let _turn = exclusive().await;
     let directory = WorkDir::new();
-    if !has("prlimit").await {
-        return skip(9, "too few file descriptors to start", "prlimit is not installed");
+    if !kit::is_installed("prlimit", "util-linux") {
+        return;
     }
     // With fewer, a descriptor that this process inherited leaves none to load libraries with.
     for limit in [8, 16, 64, 551] {

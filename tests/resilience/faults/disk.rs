@@ -2,10 +2,11 @@
 
 use std::fs;
 
+use kit::Need;
 use rustix::process::{Resource, Rlimit, prlimit};
 use tokio::process::Command;
 
-use crate::faults::injection::{FailingCalls, SmallDisk, has, prefix, skip};
+use crate::faults::injection::{FailingCalls, SmallDisk, prefix};
 use crate::faults::ledger::Ledger;
 use crate::row::{exclusive, milliseconds, row};
 use kit::client::Client;
@@ -16,8 +17,8 @@ const OPERATORS: &[&str] = &["--ops-bind", "127.0.0.1:0"];
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_read_only_file_system_is_not_ready() {
     let _turn = exclusive().await;
-    if !has("strace").await {
-        return skip(3, "read-only file system", "strace is not installed");
+    if !kit::is_installed("strace", "strace") {
+        return;
     }
     let directory = WorkDir::new();
     directory.key().await;
@@ -26,7 +27,7 @@ async fn a_read_only_file_system_is_not_ready() {
     service.wait_for_readiness(200).await;
     let failing = match FailingCalls::inject(service.pid(), "pwrite64,ftruncate:error=EROFS").await {
         Ok(failing) => failing,
-        Err(why) => return skip(3, "read-only file system", &why),
+        Err(why) => return kit::skip(Need::Tool, &why),
     };
     service.wait_for_readiness(503).await;
     failing.end().await;
@@ -50,8 +51,8 @@ async fn writing_to_the_file_fails() {
 async fn reading_from_the_file_fails() {
     const FAULT: &str = "`read` fails (EIO)";
     let _turn = exclusive().await;
-    if !has("strace").await {
-        return skip(22, FAULT, "strace is not installed");
+    if !kit::is_installed("strace", "strace") {
+        return;
     }
     let directory = WorkDir::new();
     let key = directory.key().await;
@@ -59,7 +60,7 @@ async fn reading_from_the_file_fails() {
     let mut client = Client::connect(service.direct, &key).await.unwrap();
     let failing = match FailingCalls::inject(service.pid(), "pread64:error=EIO").await {
         Ok(failing) => failing,
-        Err(why) => return skip(22, FAULT, &why),
+        Err(why) => return kit::skip(Need::Tool, &why),
     };
     assert_eq!(client.get("/v1/pets").await.unwrap().status, 500);
     failing.end().await;
@@ -75,8 +76,8 @@ async fn reading_from_the_file_fails() {
 }
 
 async fn write_error(order: u8, fault: &str, what: &str) {
-    if !has("strace").await {
-        return skip(order, fault, "strace is not installed");
+    if !kit::is_installed("strace", "strace") {
+        return;
     }
     let directory = WorkDir::new();
     let key = directory.key().await;
@@ -105,7 +106,7 @@ async fn write_error(order: u8, fault: &str, what: &str) {
     let (_, outcome) = tokio::join!(ledger.write(8, service.direct, &key), faults);
     let took = match outcome {
         Ok(took) => took,
-        Err(why) => return skip(order, fault, &why),
+        Err(why) => return kit::skip(Need::Tool, &why),
     };
     let before = ledger.compare(&service.all(&key).await);
     service.stop().await;
@@ -165,8 +166,8 @@ async fn the_limit_on_file_sizes_is_reached() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_that_exceeds_the_limit_on_file_sizes_is_an_error() {
     let _turn = exclusive().await;
-    if !has("prlimit").await {
-        return skip(16, "limit on file sizes of a backup", "prlimit is not installed");
+    if !kit::is_installed("prlimit", "util-linux") {
+        return;
     }
     let directory = WorkDir::new();
     directory.key().await;
@@ -184,7 +185,7 @@ async fn a_read_only_file_system_is_named() {
     fs::create_dir(&mount_point).unwrap();
     let disk = match SmallDisk::mount(&mount_point, SIZE).await {
         Ok(disk) => disk,
-        Err(why) => return skip(17, "start on a read-only file system", &why),
+        Err(why) => return kit::skip(Need::Tool, &why),
     };
     let enter = |command: &mut Command| disk.enter(command);
     let [database, new] =
@@ -214,7 +215,7 @@ async fn readiness_fails_before_additions_do() {
     fs::create_dir(&mount_point).unwrap();
     let disk = match SmallDisk::mount(&mount_point, SIZE).await {
         Ok(disk) => disk,
-        Err(why) => return skip(18, FAULT, &why),
+        Err(why) => return kit::skip(Need::Tool, &why),
     };
     let database = format!("sqlite:{}", mount_point.join("animals.db").display());
     let arguments = [OPERATORS, &["--database", &database]].concat();

@@ -1,30 +1,15 @@
-//! Injects faults with system programs, and skips tests where a program is not installed.
+//! Injects faults with system programs.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use kit::Need;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use crate::row::row;
 use kit::program::TIMEOUT;
-
-/// Reports that a fault was skipped, and why. Panics if no test may be skipped.
-pub fn skip(order: u8, fault: &str, why: &str) {
-    kit::skip(Need::Tool, why);
-    row(order, fault, "skipped", why);
-}
-
-/// Whether a program is installed.
-pub async fn has(program: &str) -> bool {
-    let mut command = Command::new(program);
-    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().await.is_ok_and(|status| status.success())
-}
 
 /// A running strace that makes system calls of a process fail.
 pub struct FailingCalls(Child);

@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 
 use crate::faults::ledger::Ledger;
-use crate::row::{exclusive, grouped, long, row};
+use crate::row::{exclusive, grouped, row};
 use kit::program::WorkDir;
 
 const WRITERS: usize = 8;
@@ -13,7 +13,7 @@ const KILLS_PER_DATABASE: usize = 20;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kill_9_under_load() {
     let _turn = exclusive().await;
-    let rounds: usize = if long() { 500 } else { 20 };
+    let rounds: usize = if kit::is_long() { 500 } else { 20 };
     let (mut acknowledged, mut open, mut kept) = (0, 0, 0);
     for first in (0..rounds).step_by(KILLS_PER_DATABASE) {
         let directory = WorkDir::new();

@@ -11,7 +11,7 @@ use futures::future::join_all;
 use rustix::process::Signal;
 
 use crate::faults::ledger::Ledger;
-use crate::row::{exclusive, grouped, long, measured, row};
+use crate::row::{exclusive, grouped, measured, row};
 use kit::client::{Client, post_head};
 use kit::program::WorkDir;
 
@@ -56,7 +56,7 @@ async fn reconnect(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sigterm_under_load_with_incomplete_requests() {
     let _turn = exclusive().await;
-    let (rounds, grace) = if long() { (20, "8s") } else { (2, "2s") };
+    let (rounds, grace) = if kit::is_long() { (20, "8s") } else { (2, "2s") };
     let (mut slowest, mut acknowledged) = (Duration::ZERO, 0);
     let (mut outcomes, mut ends) = (BTreeMap::new(), BTreeMap::<String, usize>::new());
     for _ in 0..rounds {

@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
 
 use crate::faults::connections::{all_accepted, possible};
-use crate::row::{exclusive, grouped, long, measured, milliseconds, percentile, resident, row};
+use crate::row::{exclusive, grouped, measured, milliseconds, percentile, resident, row};
 use kit::client::{Client, get, post_head};
 use kit::program::WorkDir;
 
@@ -59,7 +59,8 @@ fn unread(service: SocketAddr) -> usize {
 async fn slow_clients_do_not_delay_a_normal_client() {
     let _turn = exclusive().await;
     let of_each = OF_EACH_KIND.min(possible(4 * OF_EACH_KIND) / 4);
-    let (rounds, round) = if long() { (15, Duration::from_secs(2)) } else { (3, Duration::from_secs(1)) };
+    let (rounds, round) =
+        if kit::is_long() { (15, Duration::from_secs(2)) } else { (3, Duration::from_secs(1)) };
     let directory = WorkDir::new();
     let key = directory.key().await;
     // A busy machine takes longer than the time limits to serve so many clients.

@@ -10,7 +10,6 @@ use serde_json::json;
 use tokio::process::Command;
 use tokio::time::{sleep, timeout};
 
-use crate::faults::injection::{has, skip};
 use crate::faults::ledger::Ledger;
 use crate::row::{exclusive, measured, milliseconds, percentile, row};
 use kit::client::{Client, get};
@@ -149,8 +148,8 @@ const READS: &[(&str, u16)] = &[("/readyz", 200), ("/v1/pets/1", 200), ("/v1/pet
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_disk_delays_only_what_needs_it() {
     let _turn = exclusive().await;
-    if !has("cc").await {
-        return skip(19, FAULT, "cc is not installed");
+    if !kit::is_installed("cc", "gcc") {
+        return;
     }
     let disk = Disk::new().await;
     let readers = blocking_reads() - 1;

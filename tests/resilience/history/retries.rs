@@ -18,7 +18,7 @@ use tokio::task::block_in_place;
 use tokio::time::{sleep, timeout};
 
 use crate::history::clients::post_once;
-use crate::history::schedule::{is_long, seed};
+use crate::history::schedule::seed;
 use kit::client::Client;
 use kit::postgres::Cluster;
 use kit::program::{Program, WorkDir};
@@ -39,7 +39,7 @@ struct Plan {
 
 impl Plan {
     fn get() -> Self {
-        if is_long() {
+        if kit::is_long() {
             Self { additions: 10_000, failovers: 20, kills_per_failover: 10 }
         } else {
             Self { additions: 300, failovers: 1, kills_per_failover: 6 }

@@ -23,20 +23,17 @@ pub enum Length {
 impl Length {
     /// Returns the length of the runs of this process.
     pub fn get() -> Self {
-        if is_long() { Self::Time(Duration::from_secs(120)) } else { Self::Faults(6) }
+        if kit::is_long() { Self::Time(Duration::from_secs(120)) } else { Self::Faults(6) }
     }
-}
-
-/// Whether `STORE_TESTS_LONG=1`.
-pub fn is_long() -> bool {
-    env::var_os("STORE_TESTS_LONG").is_some_and(|value| value == "1")
 }
 
 /// Returns the seed in `STORE_TESTS_SEED`. By default it is 1, and a new one for a long run.
 pub fn seed() -> u64 {
     match env::var("STORE_TESTS_SEED") {
         Ok(seed) => seed.parse().expect("STORE_TESTS_SEED: expected a number from 0 to 2^64-1"),
-        Err(_) if is_long() => SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs(),
+        Err(_) if kit::is_long() => {
+            SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs()
+        }
         Err(_) => 1,
     }
 }

@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::hostile::forms::malformed;
-use crate::row::{exclusive, grouped, long, resident, row};
+use crate::row::{exclusive, grouped, resident, row};
 use kit::program::{Program, WorkDir};
 
 const CLIENTS: usize = 32;
@@ -119,7 +119,7 @@ async fn half(numbers: std::ops::Range<u64>, service: &Program, key: &str, seen:
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn malformed_requests() {
     let _turn = exclusive().await;
-    let count: u64 = if long() { 100_000 } else { 10_000 };
+    let count: u64 = if kit::is_long() { 100_000 } else { 10_000 };
     let directory = WorkDir::new();
     let key = directory.key().await;
     // The most verbose level, since the log must not contain internals either.

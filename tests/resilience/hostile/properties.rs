@@ -8,7 +8,6 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::row::long;
 use kit::client::{Client, post_head};
 use kit::program::{Program, WorkDir};
 use kit::recorder::wire::Response;
@@ -45,7 +44,7 @@ impl Subject {
         strategy: &S,
         property: impl Fn(&Self, S::Value) -> Result<(), TestCaseError>,
     ) {
-        let cases = if long() { 5000 } else { 400 };
+        let cases = if kit::is_long() { 5000 } else { 400 };
         let config =
             Config { cases, max_global_rejects: 10 * cases, failure_persistence: None, ..Config::default() };
         let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);

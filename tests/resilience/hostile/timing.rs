@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::row::{exclusive, long, percentile, row};
+use crate::row::{exclusive, percentile, row};
 use kit::client::Client;
 use kit::program::WorkDir;
 
@@ -42,7 +42,7 @@ async fn authentication_of_wrong_keys() {
     for (right, key) in &keys {
         clients.push((*right, Client::connect(service.direct, key).await.unwrap(), Vec::new()));
     }
-    let rounds = if long() { 20_000 } else { 1_000 };
+    let rounds = if kit::is_long() { 20_000 } else { 1_000 };
     for _ in 0..rounds {
         for (_, client, times) in &mut clients {
             let start = Instant::now();

@@ -22,8 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long the server is stopped.
 fn outage() -> Duration {
-    let long = std::env::var_os("STORE_TESTS_LONG").is_some_and(|value| value == "1");
-    Duration::from_secs(if long { 10 } else { 1 })
+    Duration::from_secs(if kit::is_long() { 10 } else { 1 })
 }
 
 /// Returns a server, the network to it, and the URL of its database through the network.

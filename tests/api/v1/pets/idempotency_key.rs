@@ -8,9 +8,21 @@ use tokio::task::yield_now;
 
 use crate::client::Client;
 use crate::client::types::{CreatePetIdempotencyKey, NewPet, Pet};
+use crate::database::{Engine, on_each_engine};
 use crate::failing_store::{Fault, Step};
 use crate::service::{RequestExt, Service, id, ids};
 use kit::recorder::wire::Response;
+
+on_each_engine! {
+    a_repeated_request_returns_the_first_response
+    concurrent_requests_with_a_key_add_one_animal
+    a_different_animal_is_refused
+    the_response_of_an_animal_that_was_removed_is_repeated
+    keys_are_compared_after_parsing_and_with_case
+    a_refused_request_does_not_consume_its_key
+    after_a_503_the_same_key_settles_the_outcome
+    another_api_key_is_another_client
+}
 
 const KEY: &str = "\"8e03978e-40d5-43dd-bc93-6894a57f9324\"";
 
@@ -23,9 +35,8 @@ fn rex() -> Value {
     json!({ "name": "Rex", "categoryId": 3, "status": "available" })
 }
 
-#[tokio::test]
-async fn a_repeated_request_returns_the_first_response() {
-    let service = Service::start().await;
+async fn a_repeated_request_returns_the_first_response(engine: Engine) {
+    let service = engine.start().await;
     let first = post(&service, KEY, &rex()).await;
     let pet = first.expect(201);
     assert_eq!(first.header("idempotency-replayed"), None);
@@ -38,9 +49,8 @@ async fn a_repeated_request_returns_the_first_response() {
     assert_eq!(service.get("/v1/pets").await.expect(200), json!([pet]));
 }
 
-#[tokio::test]
-async fn concurrent_requests_with_a_key_add_one_animal() {
-    let service = Service::start().await;
+async fn concurrent_requests_with_a_key_add_one_animal(engine: Engine) {
+    let service = engine.start().await;
     let animal = rex();
     let responses = join_all((0..32).map(|_| post(&service, KEY, &animal))).await;
     let first = responses.iter().filter(|response| response.header("idempotency-replayed").is_none());
@@ -60,9 +70,8 @@ async fn the_form_of_the_body_does_not_matter() {
     assert_eq!(request.response().await.expect(201), pet);
 }
 
-#[tokio::test]
-async fn a_different_animal_is_refused() {
-    let service = Service::start().await;
+async fn a_different_animal_is_refused(engine: Engine) {
+    let service = engine.start().await;
     let pet = post(&service, KEY, &rex()).await.expect(201);
     for other in [
         json!({ "name": "rex", "categoryId": 3, "status": "available" }),
@@ -76,9 +85,8 @@ async fn a_different_animal_is_refused() {
     assert_eq!(service.get("/v1/pets").await.expect(200), json!([pet]));
 }
 
-#[tokio::test]
-async fn the_response_of_an_animal_that_was_removed_is_repeated() {
-    let service = Service::start().await;
+async fn the_response_of_an_animal_that_was_removed_is_repeated(engine: Engine) {
+    let service = engine.start().await;
     let first = post(&service, KEY, &rex()).await;
     service.execute_sql("DELETE FROM animal").await;
     let again = post(&service, KEY, &rex()).await;
@@ -88,9 +96,8 @@ async fn the_response_of_an_animal_that_was_removed_is_repeated() {
     assert_eq!(service.get("/v1/pets").await.expect(200), json!([]));
 }
 
-#[tokio::test]
-async fn keys_are_compared_after_parsing_and_with_case() {
-    let service = Service::start().await;
+async fn keys_are_compared_after_parsing_and_with_case(engine: Engine) {
+    let service = engine.start().await;
     let first = id(&post(&service, r#""a\"b""#, &rex()).await.expect(201));
     assert_eq!(id(&post(&service, r#"  "a\"b" "#, &rex()).await.expect(201)), first);
     for other in [r#""A\"b""#, r#""a\"b ""#, r#""a\\b""#] {
@@ -115,18 +122,16 @@ async fn an_invalid_or_repeated_key_is_refused_and_adds_nothing() {
     assert_eq!(service.get("/v1/pets").await.expect(200), json!([]));
 }
 
-#[tokio::test]
-async fn a_refused_request_does_not_consume_its_key() {
-    let service = Service::start().await;
+async fn a_refused_request_does_not_consume_its_key(engine: Engine) {
+    let service = engine.start().await;
     post(&service, KEY, &json!({ "name": "" })).await.expect_error(400, "invalid_body");
     let pet = post(&service, KEY, &rex()).await;
     assert_eq!(pet.header("idempotency-replayed"), None);
     pet.expect(201);
 }
 
-#[tokio::test]
-async fn after_a_503_the_same_key_settles_the_outcome() {
-    let service = Service::start().await;
+async fn after_a_503_the_same_key_settles_the_outcome(engine: Engine) {
+    let service = engine.start().await;
     for (fault, replayed) in
         [(Fault::Busy, None), (Fault::Unavailable, None), (Fault::UnavailableAfterCommit, Some("?1"))]
     {
@@ -142,9 +147,8 @@ async fn after_a_503_the_same_key_settles_the_outcome() {
     }
 }
 
-#[tokio::test]
-async fn another_api_key_is_another_client() {
-    let service = Service::start().await;
+async fn another_api_key_is_another_client(engine: Engine) {
+    let service = engine.start().await;
     let pet = post(&service, KEY, &rex()).await.expect(201);
     let other = service.new_key("other", None).await;
     let request = service.anonymous(Method::POST, "/v1/pets").bearer_auth(&other.secret);

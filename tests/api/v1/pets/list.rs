@@ -3,19 +3,27 @@
 use serde_json::json;
 
 use crate::client::types::PetStatus;
+use crate::database::{Engine, on_each_engine};
 use crate::service::{Service, id, ids};
 
-#[tokio::test]
-async fn an_empty_store_is_an_empty_list_without_a_link() {
-    let service = Service::start().await;
+on_each_engine! {
+    an_empty_store_is_an_empty_list_without_a_link
+    a_list_has_each_animal_as_in_the_response_to_its_creation
+    animals_are_in_order_of_identifier
+    an_animal_without_a_status_has_no_status_field_in_a_list
+    an_animal_is_in_the_list_as_soon_as_it_was_acknowledged
+    integers_above_2_to_the_53_are_exact
+}
+
+async fn an_empty_store_is_an_empty_list_without_a_link(engine: Engine) {
+    let service = engine.start().await;
     let response = service.get("/v1/pets").await;
     assert_eq!(response.expect(200), json!([]));
     assert_eq!(response.header("link"), None);
 }
 
-#[tokio::test]
-async fn a_list_has_each_animal_as_in_the_response_to_its_creation() {
-    let service = Service::start().await;
+async fn a_list_has_each_animal_as_in_the_response_to_its_creation(engine: Engine) {
+    let service = engine.start().await;
     let mut added = Vec::new();
     for status in [json!({}), json!({ "status": "sold" }), json!({ "status": "pending" })] {
         let mut pet = json!({ "name": "Mia", "categoryId": -7 });
@@ -25,25 +33,22 @@ async fn a_list_has_each_animal_as_in_the_response_to_its_creation() {
     assert_eq!(service.get("/v1/pets").await.expect(200), json!(added));
 }
 
-#[tokio::test]
-async fn animals_are_in_order_of_identifier() {
-    let service = Service::start().await;
+async fn animals_are_in_order_of_identifier(engine: Engine) {
+    let service = engine.start().await;
     let mut added = service.add(12).await;
     added.sort_unstable();
     assert_eq!(ids(&service.get("/v1/pets").await.expect(200)), added);
 }
 
-#[tokio::test]
-async fn an_animal_without_a_status_has_no_status_field_in_a_list() {
-    let service = Service::start().await;
+async fn an_animal_without_a_status_has_no_status_field_in_a_list(engine: Engine) {
+    let service = engine.start().await;
     service.add(1).await;
     let list = service.get("/v1/pets").await.expect(200);
     assert_eq!(list[0].as_object().unwrap().keys().collect::<Vec<_>>(), ["categoryId", "id", "name"]);
 }
 
-#[tokio::test]
-async fn an_animal_is_in_the_list_as_soon_as_it_was_acknowledged() {
-    let service = Service::start().await;
+async fn an_animal_is_in_the_list_as_soon_as_it_was_acknowledged(engine: Engine) {
+    let service = engine.start().await;
     for count in 1..=5 {
         let added = service.post(json!({ "name": "Rex", "categoryId": 1 })).await.expect(201);
         let list = service.get("/v1/pets").await.expect(200);
@@ -52,9 +57,8 @@ async fn an_animal_is_in_the_list_as_soon_as_it_was_acknowledged() {
     }
 }
 
-#[tokio::test]
-async fn integers_above_2_to_the_53_are_exact() {
-    let service = Service::start().await;
+async fn integers_above_2_to_the_53_are_exact(engine: Engine) {
+    let service = engine.start().await;
     let category = 9_007_199_254_740_993_i64;
     service.post(json!({ "name": "Rex", "categoryId": category })).await.expect(201);
     let response = service.get("/v1/pets").await;

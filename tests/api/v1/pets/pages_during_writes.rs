@@ -3,7 +3,15 @@
 use serde_json::json;
 
 use super::pages::{cursor, next};
+use crate::database::{Engine, on_each_engine};
 use crate::service::{Service, ids};
+
+on_each_engine! {
+    the_links_lead_through_every_animal_exactly_once
+    animals_added_between_pages_do_not_shift_pages
+    during_concurrent_writes_every_earlier_animal_is_found_exactly_once
+    the_last_page_gets_a_successor_when_animals_are_added
+}
 
 async fn follow(service: &Service, first: &str) -> Vec<i64> {
     let (mut found, mut target) = (Vec::new(), Some(first.to_owned()));
@@ -17,18 +25,16 @@ async fn follow(service: &Service, first: &str) -> Vec<i64> {
     found
 }
 
-#[tokio::test]
-async fn the_links_lead_through_every_animal_exactly_once() {
-    let service = Service::start().await;
+async fn the_links_lead_through_every_animal_exactly_once(engine: Engine) {
+    let service = engine.start().await;
     let added = service.add(23).await;
     for limit in [1, 2, 7, 22, 23, 24] {
         assert_eq!(follow(&service, &format!("/v1/pets?limit={limit}")).await, added, "limit {limit}");
     }
 }
 
-#[tokio::test]
-async fn animals_added_between_pages_do_not_shift_pages() {
-    let service = Service::start().await;
+async fn animals_added_between_pages_do_not_shift_pages(engine: Engine) {
+    let service = engine.start().await;
     let earlier = service.add(9).await;
     let (mut found, mut target) = (Vec::new(), Some("/v1/pets?limit=2".to_owned()));
     for _ in 0..5 {
@@ -46,9 +52,8 @@ async fn animals_added_between_pages_do_not_shift_pages() {
     assert_eq!(once, found);
 }
 
-#[tokio::test]
-async fn during_concurrent_writes_every_earlier_animal_is_found_exactly_once() {
-    let service = Service::start().await;
+async fn during_concurrent_writes_every_earlier_animal_is_found_exactly_once(engine: Engine) {
+    let service = engine.start().await;
     let earlier = service.add(40).await;
     let reading = async {
         let (mut found, mut target) = (Vec::new(), Some("/v1/pets?limit=3".to_owned()));
@@ -76,9 +81,8 @@ async fn during_concurrent_writes_every_earlier_animal_is_found_exactly_once() {
     assert_eq!(found[..40], earlier);
 }
 
-#[tokio::test]
-async fn the_last_page_gets_a_successor_when_animals_are_added() {
-    let service = Service::start().await;
+async fn the_last_page_gets_a_successor_when_animals_are_added(engine: Engine) {
+    let service = engine.start().await;
     service.add(3).await;
     let cursor = cursor(&service.get("/v1/pets?limit=2").await);
     let target = format!("/v1/pets?limit=1&cursor={cursor}");

@@ -21,11 +21,12 @@ pub(super) const UNDECLARED: [HeaderName; 5] = [
     DATE,              // Sent by every origin server with a clock (RFC 9110, section 6.6.1).
 ];
 
-/// The methods that the service routes; dropshot itself rejects others.
-pub const ROUTED: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
+/// The methods of RFC 9110 and RFC 5789 that a document can name. The order is that of `Allow`.
+pub const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 
-/// The longest target that hyper accepts.
-const MAX_TARGET: usize = 65_534;
+/// The responses that hyper itself sends before the service has a request, each with its cause.
+const BEFORE_ROUTING: [(u16, &str); 2] =
+    [(400, "bytes that are not a request"), (431, "a target or a head that is too large")];
 
 /// The document, prepared to check responses.
 pub struct Contract {
@@ -119,17 +120,17 @@ impl Contract {
         found.unwrap_or_else(|| panic!("the document has no operation {id}"))
     }
 
-    /// Returns the methods of the operations at a path, HEAD included where GET is, in the order of [`ROUTED`].
+    /// Returns the methods of the operations at a path, HEAD included where GET is, in the order of [`METHODS`].
     fn methods(operations: &[&Operation]) -> Vec<&'static str> {
         let has = |method: &str| operations.iter().any(|operation| operation.method == method);
         let takes = |method: &&str| has(method) || *method == "HEAD" && has("GET");
-        ROUTED.into_iter().filter(takes).collect()
+        METHODS.into_iter().filter(takes).collect()
     }
 
     /// Returns the methods that no operation at this path has.
     pub fn unused_methods(&self, path: &str) -> impl Iterator<Item = &'static str> {
         let taken = Self::methods(&self.at(path));
-        ROUTED.into_iter().filter(move |method| !taken.contains(method))
+        METHODS.into_iter().filter(move |method| !taken.contains(method))
     }
 
     /// Resolves a `$ref`.
@@ -140,11 +141,11 @@ impl Contract {
     /// Checks a response against the document.
     pub fn check(&self, request: &RequestLine, response: &Response) -> Checked {
         let mut checked = Checked::default();
-        let path = request.path();
-        if request.target.len() > MAX_TARGET || is_unrouted(&request.method, path) {
-            checked.violations = check_unrouted(response);
+        // hyper reads a head up to its limit, so the recorder may know the request.
+        if response.status == 431 && is_of_hyper(response) {
             return checked;
         }
+        let path = request.path();
         let is_page = response.header("content-type").is_some_and(|kind| kind.starts_with("text/html"));
         if is_page || published::is(path) && response.status != 404 {
             checked.violations = published::check(request, response);
@@ -161,6 +162,18 @@ impl Contract {
             None => self.check_no_operation(&operations, request, response),
         };
         if response.status >= 400 && request.method != "HEAD" {
+            checked.code = self.check_error(response, &mut checked.violations);
+        }
+        checked
+    }
+
+    /// Checks a response to bytes that are not a request, or to a head that is too large: hyper has sent it, or it is an
+    /// `Error`.
+    pub(super) fn check_without_request(&self, response: &Response) -> Checked {
+        let mut checked = Checked::default();
+        if !is_of_hyper(response) {
+            let unknown = RequestLine::default();
+            self.check_own_error(&unknown, response, &mut checked.violations);
             checked.code = self.check_error(response, &mut checked.violations);
         }
         checked
@@ -196,7 +209,6 @@ impl Contract {
         if response.status != status {
             violations.push(format!("no operation has this path and method, so the status must be {status}"));
         }
-        let id = HeaderName::from_static("x-request-id");
         let allowed: Vec<_> = response.headers.get_all(ALLOW).iter().collect();
         if status == 405 {
             let methods = Self::methods(operations);
@@ -210,6 +222,13 @@ impl Contract {
         } else if !allowed.is_empty() {
             violations.push("Allow is present at a path without operations".to_owned());
         }
+        self.check_own_error(request, response, &mut violations);
+        violations
+    }
+
+    /// Checks an error that belongs to no operation: an `Error` without other headers than those of every response.
+    fn check_own_error(&self, request: &RequestLine, response: &Response, violations: &mut Vec<String>) {
+        let id = HeaderName::from_static("x-request-id");
         if response.headers.get_all(&id).iter().count() != 1 {
             violations.push("x-request-id must be present once".to_owned());
         }
@@ -219,8 +238,7 @@ impl Contract {
             }
         }
         let error = BTreeMap::from([("application/json".to_owned(), &self.error)]);
-        check_content(&error, request, response, &mut violations);
-        violations
+        check_content(&error, request, response, violations);
     }
 
     /// Checks an `Error` against the table of codes, and its `status` field.
@@ -297,40 +315,11 @@ impl Declared {
     }
 }
 
-/// Checks a response of hyper or of dropshot's router, for a request that never reached the service's code. The README
-/// lists these as known limits; their bodies may have any form.
-pub fn check_unrouted(response: &Response) -> Vec<String> {
-    if (400..500).contains(&response.status) {
-        return Vec::new();
-    }
-    vec!["a request that cannot be routed must get a client error".to_owned()]
-}
-
-/// Whether dropshot rejects a request before the service's code runs.
-fn is_unrouted(method: &str, path: &str) -> bool {
-    let dots = |segment: &str| {
-        let decoded = segment.to_ascii_lowercase().replace("%2e", ".");
-        decoded == "." || decoded == ".."
-    };
-    !ROUTED.contains(&method) || !path.starts_with('/') || path.split('/').any(dots) || !decodes(path)
-}
-
-/// Whether a percent-encoded path decodes to UTF-8.
-fn decodes(path: &str) -> bool {
-    let mut bytes = Vec::new();
-    let mut rest = path.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        let hex = |at: usize| tail.get(at).and_then(|digit| char::from(*digit).to_digit(16));
-        match (first, hex(0), hex(1)) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.push((high * 16 + low) as u8);
-                rest = &tail[2..];
-            }
-            _ => bytes.push(*first),
-        }
-    }
-    String::from_utf8(bytes).is_ok()
+/// Whether hyper has sent a response before the service had a request: one of [`BEFORE_ROUTING`], without a body and
+/// without the identifier that every response of the service has.
+pub(super) fn is_of_hyper(response: &Response) -> bool {
+    let is_listed = BEFORE_ROUTING.iter().any(|(status, _)| *status == response.status);
+    is_listed && response.body.is_empty() && !response.headers.contains_key("x-request-id")
 }
 
 fn check_content(

@@ -1,12 +1,14 @@
 //! The recorder: checks every response of every test against the OpenAPI document.
 //!
-//! Tests send requests to a [`proxy`] that forwards bytes unchanged. It also parses them ([`wire`]), pairs each response
-//! with its request, and checks it with the [`contract`] before the client receives it. This covers the generated
-//! client, the plain client and hand-written bytes alike, without code in the tests.
+//! Tests send requests to a [`proxy`] that forwards bytes unchanged. An [`Exchange`] parses them ([`wire`]), pairs each
+//! response with its request, and checks it with the [`contract`] before the client receives it. This covers the generated
+//! client, the plain client and hand-written bytes alike, without code in the tests. Clients that need a connection of
+//! their own, such as those over TLS and HTTP/2, check each response themselves ([`assert_documented`]).
 //!
 //! The owner of a recorder fails the test if there are violations.
 
 pub mod contract;
+mod exchange;
 pub mod proxy;
 mod published;
 pub mod request;
@@ -17,7 +19,16 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use contract::Contract;
+pub use exchange::Exchange;
 use wire::{RequestLine, Response};
+
+/// Fails if the document does not allow a response.
+#[track_caller]
+pub fn assert_documented(request: &RequestLine, response: &Response) {
+    let recorder = Recorder::default();
+    recorder.observe(Some(request), response);
+    recorder.assert_no_violations();
+}
 
 /// The responses seen, and their violations of the document.
 pub struct Recorder {
@@ -56,6 +67,13 @@ impl Recorder {
         self.record().violations.clone()
     }
 
+    /// Fails if there are violations.
+    #[track_caller]
+    pub fn assert_no_violations(&self) {
+        let violations = self.violations();
+        assert!(violations.is_empty(), "responses violate the document:\n{}", violations.join("\n"));
+    }
+
     /// Returns the pairs of `operationId` and status of all responses.
     pub fn seen(&self) -> BTreeSet<(String, u16)> {
         self.record().seen.clone()
@@ -79,7 +97,7 @@ impl Recorder {
                 record.codes.extend(checked.code);
                 checked.violations
             }
-            None => contract::check_unrouted(response),
+            None => self.contract.check_without_request(response).violations,
         };
         let leaks = record.secrets.iter().any(|secret| response.contains(secret));
         let leak = leaks.then(|| "the response contains a secret".to_owned());

@@ -10,6 +10,8 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use kit::recorder::assert_documented;
+use kit::recorder::wire::{RequestLine, Response};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -125,6 +127,8 @@ impl Client {
     }
 
     async fn send(&mut self, mut request: Request<Full<Bytes>>) -> Result<(StatusCode, Bytes), Error> {
+        let target = request.uri().path_and_query().map_or("/", |target| target.as_str()).to_owned();
+        let line = RequestLine { method: request.method().to_string(), target };
         let response = match &mut self.sender {
             Sender::Http1(sender) => {
                 sender.ready().await?;
@@ -136,8 +140,12 @@ impl Client {
                 sender.send_request(request).await?
             }
         };
-        let status = response.status();
-        Ok((status, response.into_body().collect().await?.to_bytes()))
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await?.to_bytes();
+        let response =
+            Response { status: parts.status.as_u16(), headers: parts.headers, body: body.clone().into() };
+        assert_documented(&line, &response);
+        Ok((parts.status, body))
     }
 }
 
