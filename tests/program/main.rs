@@ -9,7 +9,6 @@ mod access_log;
 mod activation;
 mod check_config;
 mod config;
-mod crash;
 mod deployment;
 mod generate;
 mod generator;

@@ -1,141 +1,21 @@
-//! Three replicas on one PostgreSQL database: mixed load over all of them while one is killed.
+//! Three replicas on one PostgreSQL database: keys, cursors and polling. Histories kill replicas (`../resilience/history`).
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use futures::future::{self, join_all};
-use reqwest::Method;
-use rustix::process::Signal;
-use serde_json::{Value, json};
-use tokio::sync::Notify;
-use tokio::time::timeout;
+use futures::future::join_all;
+use serde_json::json;
 
 use kit::postgres::{self, Cluster};
-use kit::program::{Program, TIMEOUT, WorkDir};
+use kit::program::{Program, WorkDir};
 
 const WRITERS: usize = 24;
-const BEFORE: usize = 600;
-const AFTER: usize = 600;
 
 /// Returns the arguments for a new database, or `None` if PostgreSQL is not installed.
 async fn database() -> Option<[String; 2]> {
     let cluster: &Cluster = postgres::shared()?;
     Some(["--database".to_owned(), cluster.url(&cluster.database("").await)])
-}
-
-#[derive(Default)]
-struct Load {
-    sent: AtomicUsize,
-    failed: AtomicUsize,
-    is_over: AtomicBool,
-    acknowledged: Mutex<Vec<Value>>,
-    more: Notify,
-}
-
-impl Load {
-    fn acknowledged(&self) -> usize {
-        self.acknowledged.lock().unwrap().len()
-    }
-
-    async fn reaches(&self, count: usize) {
-        while self.acknowledged() < count {
-            self.more.notified().await;
-        }
-    }
-}
-
-/// Sends reads and writes to the replicas in turn. A replica that does not respond is not used again.
-async fn work(load: &Load, replicas: &[Program; 3], first: usize, key: &str) {
-    let mut alive: Vec<&Program> = replicas.iter().collect();
-    for turn in first.. {
-        if load.is_over.load(Ordering::Relaxed) {
-            return;
-        }
-        let replica = turn % alive.len();
-        let number = load.sent.fetch_add(1, Ordering::Relaxed);
-        let pet = json!({ "name": format!("animal {number}"), "categoryId": number });
-        let added = alive[replica].request(Method::POST, key, "/v1/pets").json(&pet).send().await;
-        let added = match added {
-            Ok(response) if response.status() == 201 => response.json::<Value>().await.ok(),
-            Ok(response) => {
-                // A busy database server may exceed the time limit; the animal may have been stored.
-                assert_eq!(response.status(), 503);
-                load.failed.fetch_add(1, Ordering::Relaxed);
-                continue;
-            }
-            Err(_) => None,
-        };
-        let Some(added) = added else {
-            load.failed.fetch_add(1, Ordering::Relaxed);
-            alive.remove(replica);
-            continue;
-        };
-        // Another replica must have the acknowledged animal, while a third lists animals.
-        let other = alive[(replica + 1) % alive.len()];
-        let target = format!("/v1/pets/{}", added["id"]);
-        match other.request(Method::GET, key, &target).send().await {
-            Ok(response) if response.status() == 503 => {}
-            Ok(response) => assert_eq!(response.json::<Value>().await.ok().as_ref(), Some(&added)),
-            Err(_) => alive.retain(|replica| !std::ptr::eq(*replica, other)),
-        }
-        let third = alive[(replica + 2) % alive.len()];
-        match third.request(Method::GET, key, "/v1/pets?status=sold&limit=5").send().await {
-            Ok(response) => {
-                assert!([200, 503].contains(&response.status().as_u16()), "{}", response.status())
-            }
-            Err(_) => alive.retain(|replica| !std::ptr::eq(*replica, third)),
-        }
-        load.acknowledged.lock().unwrap().push(added);
-        load.more.notify_one();
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_of_three_is_killed_under_load_and_nothing_is_lost() {
-    let Some(database) = database().await else { return };
-    let database: Vec<&str> = database.iter().map(String::as_str).collect();
-    let directory = WorkDir::new();
-    // All replicas create the tables concurrently.
-    let (a, b, c) =
-        tokio::join!(directory.serve(&database), directory.serve(&database), directory.serve(&database));
-    let mut replicas = [a, b, c];
-    let create = [&["key", "create", "tests"], &*database].concat();
-    let key = directory.run(&create).await.success().trim_end().to_owned();
-
-    let load = Load::default();
-    let workers = join_all((0..WRITERS).map(|first| work(&load, &replicas, first, &key)));
-    let killer = async {
-        load.reaches(BEFORE).await;
-        replicas[2].signal(Signal::KILL);
-        load.reaches(BEFORE + AFTER).await;
-        load.is_over.store(true, Ordering::Relaxed);
-    };
-    let completed = timeout(TIMEOUT, future::join(workers, killer)).await;
-    assert!(
-        completed.is_ok(),
-        "of {:?} requests, {} were acknowledged and {:?} failed",
-        load.sent,
-        load.acknowledged(),
-        load.failed
-    );
-    assert_eq!(replicas[2].exit().await.0, None, "the replica exited before it was killed");
-
-    let all = replicas[0].all(&key).await;
-    assert_eq!(all, replicas[1].all(&key).await);
-    let found: BTreeMap<i64, &Value> = all.iter().map(|pet| (pet["id"].as_i64().unwrap(), pet)).collect();
-    assert_eq!(found.len(), all.len(), "an identifier was used twice");
-    let acknowledged = load.acknowledged.into_inner().unwrap();
-    let (sent, failed) = (load.sent.into_inner(), load.failed.into_inner());
-    println!("sent {sent}, acknowledged {}, found {}, failed {failed}", acknowledged.len(), all.len());
-    assert_eq!(sent, acknowledged.len() + failed);
-    for pet in &acknowledged {
-        assert_eq!(found.get(&pet["id"].as_i64().unwrap()), Some(&pet), "acknowledged, but lost or changed");
-    }
-    let names: BTreeSet<_> = all.iter().map(|pet| pet["name"].as_str().unwrap()).collect();
-    assert_eq!(names.len(), all.len(), "an animal was stored twice");
-    assert!(all.len() <= acknowledged.len() + failed, "{} of {sent}", all.len());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

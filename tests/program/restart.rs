@@ -1,5 +1,6 @@
-//! Restarts, and several processes on one database.
+//! Restarts, also after `kill -9`, and several processes on one database.
 
+use rustix::process::Signal;
 use serde_json::json;
 
 use kit::program::{WorkDir, patient};
@@ -41,6 +42,26 @@ async fn identifiers_keep_ascending_after_a_restart() {
     let service = directory.serve_with(&[], patient).await;
     let after = service.add(&key, 3).await;
     assert!(before.last() < after.first() && after.is_sorted(), "{before:?} {after:?}");
+}
+
+#[tokio::test]
+async fn keys_stay_valid_and_revoked_keys_stay_invalid_after_kill_9() {
+    let directory = WorkDir::new();
+    let (valid, revoked) = (directory.key().await, directory.key().await);
+    let list = directory.run(&["key", "list"]).await.success();
+    let ids: Vec<_> = list.lines().skip(1).map(|line| line.split_whitespace().next().unwrap()).collect();
+    let mut service = directory.serve_with(&[], patient).await;
+    let (first, second) = (service.get(&valid, "/v1/pets").await, service.get(&revoked, "/v1/pets").await);
+    assert_eq!((first.status, second.status), (200, 200));
+    directory.run_changed(&["key", "revoke", ids[1]], patient).await.success();
+    service.signal(Signal::KILL);
+    service.exit().await;
+
+    let service = directory.serve_with(&[], patient).await;
+    let mut statuses =
+        [service.get(&valid, "/v1/pets").await.status, service.get(&revoked, "/v1/pets").await.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 401]);
 }
 
 #[tokio::test]

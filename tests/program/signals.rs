@@ -23,7 +23,7 @@ async fn connect(service: &Program, bytes: &str) -> TcpStream {
     stream
 }
 
-/// Starts the service with this grace period. The upper limit of a shutdown is tested in `../http/shutdown.rs`, with a
+/// Starts the service with this grace period. The upper limit of a shutdown is tested in `../api/shutdown.rs`, with a
 /// clock that the test advances.
 async fn serve(directory: &WorkDir, grace: &str) -> Program {
     let config = directory.write("store.toml", format!("shutdown_grace = '{grace}'\n"));
@@ -147,17 +147,4 @@ async fn a_second_signal_has_no_effect() {
     service.signal(Signal::INT);
     service.signal(Signal::TERM);
     assert_eq!(service.exit().await.0, Some(0));
-}
-
-#[tokio::test]
-async fn acknowledged_animals_are_stored_after_the_exit() {
-    let directory = WorkDir::new();
-    let key = directory.key().await;
-    let mut service = directory.serve(&[]).await;
-    let added = service.add(&key, 20).await;
-    service.signal(Signal::TERM);
-    assert_eq!(service.exit().await.0, Some(0));
-    let service = directory.serve(&[]).await;
-    let found: Vec<_> = service.all(&key).await.iter().map(|pet| pet["id"].as_i64().unwrap()).collect();
-    assert_eq!(found, added);
 }

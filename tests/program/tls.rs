@@ -124,7 +124,7 @@ impl Connection {
 async fn sighup_reloads_the_certificate_and_keeps_connections() {
     let (old, new) = (certificate(), certificate());
     let directory = WorkDir::new();
-    let (mut service, key) = serve(&directory, &old).await;
+    let (service, key) = serve(&directory, &old).await;
     let mut idle = Connection::open(&service, &key, &old, &[]).await.unwrap();
     assert_eq!(idle.get().await, serde_json::json!([]));
     let mut active = Connection::open(&service, &key, &old, &[]).await.unwrap();
@@ -156,7 +156,7 @@ async fn sighup_reloads_the_certificate_and_keeps_connections() {
 async fn an_invalid_new_certificate_is_logged_and_the_old_one_stays_in_use() {
     let (old, other) = (certificate(), certificate());
     let directory = WorkDir::new();
-    let (mut service, key) = serve(&directory, &old).await;
+    let (service, key) = serve(&directory, &old).await;
     let mut kept = Connection::open(&service, &key, &old, &[]).await.unwrap();
     kept.get().await;
 

@@ -8,6 +8,8 @@ pub mod client;
 #[cfg(feature = "service")]
 pub mod clock;
 pub mod layers;
+#[cfg(feature = "service")]
+pub mod ledger;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(feature = "service")]

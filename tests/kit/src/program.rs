@@ -387,8 +387,13 @@ impl Program {
     }
 
     /// Waits until the log contains `text`.
-    pub async fn wait_for_log(&mut self, text: &str) {
-        while !self.log().contains(text) {
+    pub async fn wait_for_log(&self, text: &str) {
+        self.wait_for_log_times(text, 1).await;
+    }
+
+    /// Waits until the log contains `text` this many times.
+    pub async fn wait_for_log_times(&self, text: &str, times: usize) {
+        while self.log().matches(text).count() < times {
             timeout(TIMEOUT, self.log.more.notified()).await.expect("the text within the time limit");
         }
     }

@@ -112,7 +112,7 @@ async fn a_head_of_32_kib_is_accepted_and_a_longer_one_is_not() {
 
 #[tokio::test]
 async fn what_is_not_a_request_is_counted_and_logged_once_a_second() {
-    let mut service = Service::start(&[]).await;
+    let service = Service::start(&[]).await;
     let start = Instant::now();
     let long = "a".repeat(2 * MAX_HEAD);
     let refused = [

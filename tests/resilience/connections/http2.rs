@@ -99,12 +99,7 @@ async fn requests_in_progress_that_are_reset_are_logged_and_counted() {
     }
     still_answers(&mut client, &service, stream(6)).await;
     let counted = service.wait_for_metric(&posts(499), |count| count >= 5).await;
-    in_time("the log", async {
-        while (service.program.log().matches("POST /v1/pets 499").count() as u64) < counted {
-            tokio::task::yield_now().await;
-        }
-    })
-    .await;
+    service.program.wait_for_log_times("POST /v1/pets 499", usize::try_from(counted).unwrap()).await;
     lock.execute_batch("ROLLBACK").unwrap();
     drop(client);
     service.stop().await;

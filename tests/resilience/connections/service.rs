@@ -6,6 +6,7 @@ use std::{fs, io};
 
 use tokio::process::Command;
 use tokio::sync::{Mutex, MutexGuard};
+use tokio::time::sleep;
 
 use crate::connections::clients::frames::Connection;
 use crate::connections::clients::good::{Client, Protocol, Trust};
@@ -16,6 +17,8 @@ use kit::program::{Program, WorkDir};
 pub const TIMEOUT: Duration = Duration::from_secs(120);
 /// A page of this many animals is the largest.
 const PAGE: usize = 100;
+/// How often a metric is read.
+pub const POLL: Duration = Duration::from_millis(10);
 
 /// A running service.
 pub struct Service {
@@ -137,15 +140,16 @@ impl Service {
 
     /// Waits until a metric has a value that fits, and returns it.
     pub async fn wait_for_metric(&self, name: &str, fits: impl Fn(u64) -> bool) -> u64 {
-        in_time(name, async {
-            loop {
-                let value = self.metric(name).await;
-                if fits(value) {
-                    return value;
-                }
+        let mut value = self.metric(name).await;
+        let fit = async {
+            while !fits(value) {
+                // A change of a metric is not reported.
+                sleep(POLL).await;
+                value = self.metric(name).await;
             }
-        })
-        .await
+        };
+        in_time(name, fit).await;
+        value
     }
 
     /// Returns how many connections exceeded a time limit.

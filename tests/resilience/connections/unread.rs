@@ -1,7 +1,9 @@
 //! Clients that do not read their responses.
 
+use tokio::time::sleep;
+
 use crate::connections::clients::hostile::{Kind, PAGE, closed};
-use crate::connections::service::{Service, in_time};
+use crate::connections::service::{POLL, Service, in_time};
 
 /// More pages than fit into the buffers of the kernel.
 const PAGES: usize = 100;
@@ -11,7 +13,11 @@ async fn is_closed(service: Service, kind: Kind) {
     // The longest name of an animal, so that a page takes 104 KB.
     service.add_page(&"🦊".repeat(255)).await;
     let connection = service.held(kind).await.unwrap();
-    let ended = async { while service.timed_out("send").await + service.timed_out("idle").await == 0 {} };
+    let ended = async {
+        while service.timed_out("send").await + service.timed_out("idle").await == 0 {
+            sleep(POLL).await;
+        }
+    };
     in_time("the time limit", ended).await;
     in_time("the end of the connection", closed(connection)).await;
     // TLS may hold the end of the last response, which then no longer waits: the connection is idle.

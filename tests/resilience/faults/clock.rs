@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::faults::ledger::Ledger;
 use crate::row::{exclusive, row};
 use kit::Need;
 use kit::client::{Client, post_head};
+use kit::ledger::Ledger;
 use kit::program::WorkDir;
 
 const FAULT: &str = "the wall clock jumps ten years ahead, then to ten years before now";

@@ -12,9 +12,9 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::faults::injection::prefix;
-use crate::faults::ledger::Ledger;
 use crate::row::{exclusive, milliseconds, row};
 use kit::client::{Client, get};
+use kit::ledger::Ledger;
 use kit::postgres::shared;
 use kit::program::{TIMEOUT, WorkDir};
 
@@ -26,7 +26,7 @@ async fn no_file_descriptors_are_left() {
     let keep_idle = |command: &mut Command| {
         command.env("ANIMAL_STORE_CONNECTIONS__HEADER_TIMEOUT", "1h");
     };
-    let mut service = directory.serve_with(&[], keep_idle).await;
+    let service = directory.serve_with(&[], keep_idle).await;
     let ledger = Ledger::default();
     let mut early = Client::connect(service.direct, &key).await.unwrap();
     assert_eq!(ledger.add(&mut early).await.unwrap(), 201);

@@ -7,9 +7,9 @@ use rustix::process::{Resource, Rlimit, prlimit};
 use tokio::process::Command;
 
 use crate::faults::injection::{FailingCalls, SmallDisk, prefix};
-use crate::faults::ledger::Ledger;
 use crate::row::{exclusive, milliseconds, row};
 use kit::client::Client;
+use kit::ledger::Ledger;
 use kit::program::WorkDir;
 
 const OPERATORS: &[&str] = &["--ops-bind", "127.0.0.1:0"];
@@ -56,7 +56,7 @@ async fn reading_from_the_file_fails() {
     }
     let directory = WorkDir::new();
     let key = directory.key().await;
-    let mut service = directory.serve(OPERATORS).await;
+    let service = directory.serve(OPERATORS).await;
     let mut client = Client::connect(service.direct, &key).await.unwrap();
     let failing = match FailingCalls::inject(service.pid(), "pread64:error=EIO").await {
         Ok(failing) => failing,

@@ -2,8 +2,8 @@
 
 use rustix::process::Signal;
 
-use crate::faults::ledger::Ledger;
 use crate::row::{exclusive, grouped, row};
+use kit::ledger::Ledger;
 use kit::program::WorkDir;
 
 const WRITERS: usize = 8;
@@ -32,7 +32,10 @@ async fn kill_9_under_load() {
             assert_eq!(service.exit().await.0, None, "the service exited before it was killed");
         }
         let service = directory.serve(&[]).await;
-        let compared = ledger.compare(&service.all(&key).await);
+        let all = service.all(&key).await;
+        let compared = ledger.compare(&all);
+        let newest = all.last().and_then(|pet| pet["id"].as_i64());
+        assert!(newest < Some(service.add(&key, 1).await[0]), "an identifier is used again");
         assert!(last.is_some_and(|last| last.acknowledged <= compared.acknowledged));
         acknowledged += compared.acknowledged;
         open += compared.unknown;

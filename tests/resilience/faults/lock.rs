@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use rusqlite::Connection;
 
-use crate::faults::ledger::Ledger;
 use crate::row::{exclusive, milliseconds, row};
 use kit::client::Client;
+use kit::ledger::Ledger;
 use kit::program::{TIMEOUT, WorkDir};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

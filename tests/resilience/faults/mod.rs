@@ -9,7 +9,6 @@
 //! `STORE_TESTS_REQUIRE_TOOLS=1`.
 
 mod injection;
-mod ledger;
 
 mod clock;
 mod connections;

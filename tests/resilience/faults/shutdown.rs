@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use rustix::process::Signal;
 
-use crate::faults::ledger::Ledger;
 use crate::row::{exclusive, grouped, measured, row};
 use kit::client::{Client, post_head};
+use kit::ledger::Ledger;
 use kit::program::WorkDir;
 
 /// The documented upper limit of a shutdown: delay, grace and two seconds.

@@ -10,9 +10,9 @@ use serde_json::json;
 use tokio::process::Command;
 use tokio::time::{sleep, timeout};
 
-use crate::faults::ledger::Ledger;
 use crate::row::{exclusive, measured, milliseconds, percentile, row};
 use kit::client::{Client, get};
+use kit::ledger::Ledger;
 use kit::program::{Program, TIMEOUT, WorkDir};
 
 const FAULT: &str = "the disk holds reads or a sync back (preloaded library)";
@@ -155,7 +155,7 @@ async fn a_slow_disk_delays_only_what_needs_it() {
     let readers = blocking_reads() - 1;
 
     // Some reads are held.
-    let mut service = disk.serve().await;
+    let service = disk.serve().await;
     disk.hold_reads(&service, readers - 1).await;
     let some = everything_else(&service, &disk.key, &[WITHOUT_STORE, READS].concat(), true).await;
     let ledger = Ledger::default();

@@ -59,28 +59,6 @@ struct Pair {
 }
 
 impl Pair {
-    async fn start() -> Option<Self> {
-        let primary = Cluster::start()?;
-        // Standbys copy this setting, so after a promotion nothing is acknowledged without the next standby.
-        primary.configure("synchronous_standby_names = 'standby'\n").await;
-        let standby = block_in_place(|| primary.standby());
-        let pair = Self { primary, standby };
-        pair.replicated().await;
-        Some(pair)
-    }
-
-    /// Waits until replication is synchronous.
-    async fn replicated(&self) {
-        let client = self.primary.client("postgres").await;
-        let sql = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
-        let waiting = async {
-            while client.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) == 0 {
-                sleep(Duration::from_millis(10)).await;
-            }
-        };
-        timeout(TIMEOUT, waiting).await.expect("the standby follows");
-    }
-
     /// Promotes the standby of a primary that has ended, and starts a new one.
     async fn fail_over(self) -> Self {
         let (primary, standby) = block_in_place(|| {
@@ -88,14 +66,12 @@ impl Pair {
             let standby = self.standby.standby();
             (self.standby, standby)
         });
-        let pair = Self { primary, standby };
-        pair.replicated().await;
-        pair
+        primary.replicates("sync").await;
+        Self { primary, standby }
     }
 
     fn url(&self) -> String {
-        let hosts = format!("{},{}", self.primary.address(), self.standby.address());
-        format!("postgres://postgres@{hosts}/postgres?target_session_attrs=read-write&connect_timeout=60")
+        self.primary.url_with(&self.standby)
     }
 }
 
@@ -215,7 +191,8 @@ async fn disturb(mut pair: Pair, seed: u64, plan: &Plan, load: &Load, replicas: 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn repeated_additions_are_stored_once() {
-    let Some(pair) = Pair::start().await else { return };
+    let Some((primary, standby)) = Cluster::pair().await else { return };
+    let pair = Pair { primary, standby };
     let (plan, seed, start) = (Plan::get(), seed(), Instant::now());
     println!("STORE_TESTS_SEED={seed}");
     let directory = WorkDir::new();

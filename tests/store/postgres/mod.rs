@@ -13,7 +13,6 @@ use kit::postgres::{Cluster, shared};
 mod connecting;
 mod failing;
 mod failover;
-mod load;
 mod opening;
 mod plans;
 mod polling;

@@ -17,11 +17,15 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use tokio::time::{sleep, timeout};
 use tokio_postgres::{Client, NoTls};
 
 use crate::Need;
 
 pub mod network;
+
+/// The time limit of a wait. A busy machine does not reach it.
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The number of the next database.
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -88,6 +92,34 @@ impl Cluster {
         standby
     }
 
+    /// Starts a primary that acknowledges nothing without its standby, and the standby. Returns `None` like [`shared`].
+    pub async fn pair() -> Option<(Self, Self)> {
+        let primary = Self::start()?;
+        // Standbys copy this setting, so it holds after a promotion too.
+        primary.configure("synchronous_standby_names = 'standby'\n").await;
+        let standby = primary.standby();
+        primary.replicates("sync").await;
+        Some((primary, standby))
+    }
+
+    /// Waits until the standby is in this state of replication: `sync`, or empty if it is not connected.
+    pub async fn replicates(&self, state: &str) {
+        let client = self.client("postgres").await;
+        let sql = "SELECT coalesce(max(sync_state), '') FROM pg_stat_replication";
+        let waiting = async {
+            while client.query_one(sql, &[]).await.unwrap().get::<_, String>(0) != state {
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        timeout(TIMEOUT, waiting).await.expect("the standby follows");
+    }
+
+    /// Returns the URL of a store on this server and a standby of it, whichever accepts writes.
+    pub fn url_with(&self, standby: &Self) -> String {
+        let hosts = format!("{},{}", self.address(), standby.address());
+        format!("postgres://postgres@{hosts}/postgres?target_session_attrs=read-write&connect_timeout=60")
+    }
+
     fn prepare(programs: PathBuf, settings: &'static str) -> Self {
         let home = tempfile::Builder::new().prefix("animals-").tempdir().unwrap().keep();
         let owner = (fs::metadata(&home).unwrap().uid() == 0).then(unprivileged);
@@ -126,7 +158,7 @@ impl Cluster {
         let arguments = ["start", "-s", "-w", "-D", self.data(), "-l", log.to_str().unwrap(), "-o", &options];
         while !self.command(&self.programs.join("pg_ctl"), &arguments).status().unwrap().success() {
             let log = fs::read_to_string(&log).unwrap_or_default();
-            assert!(start.elapsed() < Duration::from_secs(600), "the server does not start: {log}");
+            assert!(start.elapsed() < TIMEOUT, "the server does not start: {log}");
         }
     }
 

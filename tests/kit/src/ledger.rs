@@ -5,14 +5,18 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-use kit::client::Client;
-use kit::program::TIMEOUT;
+use crate::client::Client;
+use crate::program::TIMEOUT;
+
+/// How long a client waits after a 503, which is less than `Retry-After` says.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The additions sent to one database, and their outcomes.
 #[derive(Default)]
@@ -37,6 +41,7 @@ struct Entries {
 
 /// The result of a comparison with the store.
 pub struct Compared {
+    /// The additions with a 201, all of which are stored.
     pub acknowledged: usize,
     /// The additions with an unknown outcome: no response, or a 503.
     pub unknown: usize,
@@ -53,8 +58,10 @@ impl Ledger {
     async fn write_one_by_one(&self, address: SocketAddr, key: &str) {
         let Ok(mut client) = Client::connect(address, key).await else { return };
         while !self.stopped.load(Ordering::Relaxed) && !client.closing {
-            if self.add(&mut client).await.is_err() {
-                return;
+            match self.add(&mut client).await {
+                Ok(503) => sleep(PAUSE).await,
+                Ok(_) => {}
+                Err(_) => return,
             }
         }
     }
