@@ -7,10 +7,10 @@ use animal_store::storage::{AddedOnce, Store};
 use jiff::Timestamp;
 use tokio::task::yield_now;
 
-use crate::clock::Clock;
 use crate::conformance::{Engine, idempotency_key, new_pet};
 use crate::postgres::{self, Postgres};
 use crate::sqlite::Sqlite;
+use kit::clock::Clock;
 
 /// More than the lifetime of a key, in seconds.
 const EXPIRED: i64 = 25 * 3600;

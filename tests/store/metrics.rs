@@ -9,8 +9,8 @@ use futures::future::try_join_all;
 
 use crate::conformance::{Engine as _, add, key, new_pet};
 use crate::postgres::{self, Postgres};
-use crate::postgres_cluster::Cluster;
 use crate::sqlite::{self, Sqlite};
+use kit::postgres::Cluster;
 
 /// The metrics page of an operator.
 #[derive(Default)]

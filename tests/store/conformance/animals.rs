@@ -5,12 +5,17 @@ use std::collections::HashSet;
 use animal_store::schemas::{NewPet, Pet, PetStatus};
 use futures::future::join_all;
 
-use super::fresh;
-use crate::conformance::{Engine as _, add, new_pet};
+use crate::conformance::{Engine, add, new_pet};
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_animal_is_stored_unchanged() {
-    let Some(engine) = fresh().await else { return };
+on_each_engine! {
+    an_animal_is_stored_unchanged
+    a_missing_animal_is_none
+    identifiers_ascend
+    identifiers_are_unique_among_64_writers
+    identifiers_are_unique_among_two_handles
+}
+
+async fn an_animal_is_stored_unchanged(engine: impl Engine) {
     let store = engine.open().await;
     let longest = "🦔".repeat(255);
     let names = [
@@ -36,9 +41,7 @@ async fn an_animal_is_stored_unchanged() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_missing_animal_is_none() {
-    let Some(engine) = fresh().await else { return };
+async fn a_missing_animal_is_none(engine: impl Engine) {
     let store = engine.open().await;
     assert_eq!(store.pet(1).await.unwrap(), None);
     let only = add(&store, "only").await;
@@ -47,9 +50,7 @@ async fn a_missing_animal_is_none() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn identifiers_ascend() {
-    let Some(engine) = fresh().await else { return };
+async fn identifiers_ascend(engine: impl Engine) {
     let store = engine.open().await;
     let mut last = 0;
     for number in 0..50 {
@@ -59,9 +60,7 @@ async fn identifiers_ascend() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn identifiers_are_unique_among_64_writers() {
-    let Some(engine) = fresh().await else { return };
+async fn identifiers_are_unique_among_64_writers(engine: impl Engine) {
     let store = engine.open().await;
     let writers = (0..64).map(|writer| {
         let store = store.clone();
@@ -86,9 +85,7 @@ async fn identifiers_are_unique_among_64_writers() {
     assert_eq!(ids.len(), 64 * 20);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn identifiers_are_unique_among_two_handles() {
-    let Some(engine) = fresh().await else { return };
+async fn identifiers_are_unique_among_two_handles(engine: impl Engine) {
     let handles = [engine.open().await, engine.open().await];
     let adding = (0..40).map(|number| {
         let store = &handles[number % 2];

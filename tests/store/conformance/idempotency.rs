@@ -4,8 +4,17 @@ use animal_store::schemas::{Pet, PetStatus};
 use animal_store::storage::{AddedOnce, IdempotencyKey, PetsQuery, Store};
 use futures::future::join_all;
 
-use super::fresh;
-use crate::conformance::{Engine as _, add, idempotency_key, new_pet};
+use crate::conformance::{Engine, add, idempotency_key, new_pet};
+
+on_each_engine! {
+    a_key_adds_one_animal
+    every_field_of_an_animal_is_compared
+    concurrent_additions_with_a_key_add_one_animal
+    additions_with_and_without_a_key_can_be_mixed
+    a_key_survives_closing_the_store
+    a_repeated_addition_returns_the_response_whatever_happened_to_its_animal
+    every_animal_is_returned_as_it_was
+}
 
 async fn once(store: &Store, name: &str, key: IdempotencyKey) -> AddedOnce {
     store.add_pet_once(new_pet(name, 1, Some(PetStatus::Sold)), key).await.unwrap()
@@ -22,9 +31,7 @@ async fn count(store: &Store) -> usize {
     store.pets(PetsQuery { status: None, after: None, limit: 100 }).await.unwrap().pets.len()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_adds_one_animal() {
-    let Some(engine) = fresh().await else { return };
+async fn a_key_adds_one_animal(engine: impl Engine) {
     let (store, other) = (engine.open().await, engine.open().await);
     let rex = added(once(&store, "Rex", idempotency_key("a")).await);
     assert_eq!(store.pet(rex.id).await.unwrap().as_ref(), Some(&rex));
@@ -40,9 +47,7 @@ async fn a_key_adds_one_animal() {
     assert_eq!(count(&store).await, 3);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_field_of_an_animal_is_compared() {
-    let Some(engine) = fresh().await else { return };
+async fn every_field_of_an_animal_is_compared(engine: impl Engine) {
     let store = engine.open().await;
     let add = async |name, category, status| {
         store.add_pet_once(new_pet(name, category, status), idempotency_key("a")).await.unwrap()
@@ -54,9 +59,7 @@ async fn every_field_of_an_animal_is_compared() {
     assert_eq!(add("Rex", 1, Some(PetStatus::Sold)).await, AddedOnce::Differs);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn concurrent_additions_with_a_key_add_one_animal() {
-    let Some(engine) = fresh().await else { return };
+async fn concurrent_additions_with_a_key_add_one_animal(engine: impl Engine) {
     let handles = join_all((0..3).map(|_| engine.open())).await;
     // Every key is used by all handles, each in another order, so that their batches meet.
     let adding = (0..240).map(|number: usize| {
@@ -74,9 +77,7 @@ async fn concurrent_additions_with_a_key_add_one_animal() {
     assert_eq!((new, count(&handles[0]).await), (20, 20));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn additions_with_and_without_a_key_can_be_mixed() {
-    let Some(engine) = fresh().await else { return };
+async fn additions_with_and_without_a_key_can_be_mixed(engine: impl Engine) {
     let store = engine.open().await;
     let adding = (0..40).map(|number| {
         let store = store.clone();
@@ -94,9 +95,7 @@ async fn additions_with_and_without_a_key_can_be_mixed() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_survives_closing_the_store() {
-    let Some(engine) = fresh().await else { return };
+async fn a_key_survives_closing_the_store(engine: impl Engine) {
     let store = engine.open().await;
     let rex = added(once(&store, "Rex", idempotency_key("a")).await);
     store.close().await;
@@ -104,9 +103,7 @@ async fn a_key_survives_closing_the_store() {
     assert_eq!(once(&store, "Rex", idempotency_key("a")).await, AddedOnce::Before(rex));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_repeated_addition_returns_the_response_whatever_happened_to_its_animal() {
-    let Some(engine) = fresh().await else { return };
+async fn a_repeated_addition_returns_the_response_whatever_happened_to_its_animal(engine: impl Engine) {
     let store = engine.open().await;
     let rex = added(once(&store, "Rex", idempotency_key("a")).await);
     let mia = added(once(&store, "Mia", idempotency_key("b")).await);
@@ -122,9 +119,7 @@ async fn a_repeated_addition_returns_the_response_whatever_happened_to_its_anima
     assert_eq!(count(&store).await, 1);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_animal_is_returned_as_it_was() {
-    let Some(engine) = fresh().await else { return };
+async fn every_animal_is_returned_as_it_was(engine: impl Engine) {
     let store = engine.open().await;
     let animals = [
         ("\"\\\n\t\u{1}🦊\u{2028}", i64::MIN, None),

@@ -4,8 +4,22 @@ use animal_store::storage::{KeyRecord, Store, StoreError};
 use futures::future::join_all;
 use jiff::Timestamp;
 
-use super::fresh;
-use crate::conformance::{Engine as _, key, new_pet, second};
+use crate::conformance::{Engine, key, new_pet, second};
+
+on_each_engine! {
+    a_key_is_stored_unchanged
+    a_missing_key_is_none
+    keys_are_listed_oldest_first
+    identifiers_and_hashes_of_keys_are_unique
+    a_rejected_key_does_not_fail_other_writes_of_its_batch
+    revoking_keeps_the_first_date
+    rotating_stores_the_new_key_and_expires_the_old_one
+    rotating_keeps_an_earlier_expiry
+    rotating_a_revoked_or_missing_key_changes_nothing
+    rotating_to_a_key_that_exists_changes_nothing
+    the_hour_of_the_last_use_is_stored
+    replicas_store_the_uses_of_the_same_keys_concurrently
+}
 
 async fn ids(store: &Store) -> Vec<String> {
     store.keys().await.unwrap().into_iter().map(|key| key.id).collect()
@@ -15,9 +29,7 @@ async fn expiry(store: &Store, number: u8) -> Option<Timestamp> {
     store.key_by_hash(&key(number).hash).await.unwrap().unwrap().expires
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_is_stored_unchanged() {
-    let Some(engine) = fresh().await else { return };
+async fn a_key_is_stored_unchanged(engine: impl Engine) {
     let store = engine.open().await;
     let all = [
         key(1),
@@ -37,9 +49,7 @@ async fn a_key_is_stored_unchanged() {
     assert_eq!(store.key_by_hash(&[5; 32]).await.unwrap(), Some(key(5)), "times are truncated to seconds");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_missing_key_is_none() {
-    let Some(engine) = fresh().await else { return };
+async fn a_missing_key_is_none(engine: impl Engine) {
     let store = engine.open().await;
     assert_eq!(store.keys().await.unwrap(), []);
     store.add_key(key(1)).await.unwrap();
@@ -51,9 +61,7 @@ async fn a_missing_key_is_none() {
     assert_eq!(store.keys().await.unwrap(), [key(1)]);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn keys_are_listed_oldest_first() {
-    let Some(engine) = fresh().await else { return };
+async fn keys_are_listed_oldest_first(engine: impl Engine) {
     let store = engine.open().await;
     for number in [5, 3, 9, 1] {
         store.add_key(key(number)).await.unwrap();
@@ -63,9 +71,7 @@ async fn keys_are_listed_oldest_first() {
     assert_eq!(ids(&store).await, ["key1", "key3", "key2", "key5", "key9"]);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn identifiers_and_hashes_of_keys_are_unique() {
-    let Some(engine) = fresh().await else { return };
+async fn identifiers_and_hashes_of_keys_are_unique(engine: impl Engine) {
     let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     for twin in [key(1), KeyRecord { hash: [9; 32], ..key(1) }, KeyRecord { id: "other".into(), ..key(1) }] {
@@ -76,9 +82,7 @@ async fn identifiers_and_hashes_of_keys_are_unique() {
     assert_eq!(ids(&store).await, ["key1", "other"], "a name need not be unique");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_rejected_key_does_not_fail_other_writes_of_its_batch() {
-    let Some(engine) = fresh().await else { return };
+async fn a_rejected_key_does_not_fail_other_writes_of_its_batch(engine: impl Engine) {
     let store = engine.open().await;
     store.add_key(key(0)).await.unwrap();
     let writing = (1..=40_u8).map(|number| {
@@ -98,9 +102,7 @@ async fn a_rejected_key_does_not_fail_other_writes_of_its_batch() {
     assert_eq!(store.keys().await.unwrap().len(), 41);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn revoking_keeps_the_first_date() {
-    let Some(engine) = fresh().await else { return };
+async fn revoking_keeps_the_first_date(engine: impl Engine) {
     let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     store.add_key(key(2)).await.unwrap();
@@ -111,9 +113,7 @@ async fn revoking_keeps_the_first_date() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rotating_stores_the_new_key_and_expires_the_old_one() {
-    let Some(engine) = fresh().await else { return };
+async fn rotating_stores_the_new_key_and_expires_the_old_one(engine: impl Engine) {
     let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     assert!(store.rotate_key("key1", second(500), key(2)).await.unwrap());
@@ -121,9 +121,7 @@ async fn rotating_stores_the_new_key_and_expires_the_old_one() {
     assert_eq!(store.keys().await.unwrap(), [old, key(2)]);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rotating_keeps_an_earlier_expiry() {
-    let Some(engine) = fresh().await else { return };
+async fn rotating_keeps_an_earlier_expiry(engine: impl Engine) {
     let store = engine.open().await;
     for (number, expires, expected) in [(10, 499, 499), (20, 500, 500), (30, 501, 500)] {
         store.add_key(KeyRecord { expires: Some(second(expires)), ..key(number) }).await.unwrap();
@@ -132,9 +130,7 @@ async fn rotating_keeps_an_earlier_expiry() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rotating_a_revoked_or_missing_key_changes_nothing() {
-    let Some(engine) = fresh().await else { return };
+async fn rotating_a_revoked_or_missing_key_changes_nothing(engine: impl Engine) {
     let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     store.revoke_key("key1", second(10)).await.unwrap();
@@ -144,9 +140,7 @@ async fn rotating_a_revoked_or_missing_key_changes_nothing() {
     assert_eq!(store.keys().await.unwrap(), before);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rotating_to_a_key_that_exists_changes_nothing() {
-    let Some(engine) = fresh().await else { return };
+async fn rotating_to_a_key_that_exists_changes_nothing(engine: impl Engine) {
     let store = engine.open().await;
     store.add_key(key(1)).await.unwrap();
     store.add_key(key(2)).await.unwrap();
@@ -157,9 +151,7 @@ async fn rotating_to_a_key_that_exists_changes_nothing() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_hour_of_the_last_use_is_stored() {
-    let Some(engine) = fresh().await else { return };
+async fn the_hour_of_the_last_use_is_stored(engine: impl Engine) {
     let store = engine.open().await;
     for number in 1..=3 {
         store.add_key(key(number)).await.unwrap();
@@ -181,9 +173,7 @@ async fn the_hour_of_the_last_use_is_stored() {
     assert_eq!(store.keys().await.unwrap(), [used(10_800, 1), used(7200, 2), key(3)]);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn replicas_store_the_uses_of_the_same_keys_concurrently() {
-    let Some(engine) = fresh().await else { return };
+async fn replicas_store_the_uses_of_the_same_keys_concurrently(engine: impl Engine) {
     let replicas = [engine.open().await, engine.open().await, engine.open().await];
     for number in 0..50 {
         replicas[0].add_key(key(number)).await.unwrap();

@@ -7,14 +7,24 @@ use futures::FutureExt as _;
 use futures::future::join_all;
 use tokio::runtime::Handle;
 
-use super::fresh;
-use crate::conformance::{Engine as _, add, key, new_pet, second};
+use crate::conformance::{Engine, add, key, new_pet, second};
+
+on_each_engine! {
+    acknowledged_writes_exist_after_reopening
+    acknowledged_writes_exist_without_closing
+    another_handle_sees_writes_immediately
+    all_handles_have_the_same_secret
+    two_stores_have_different_secrets
+    a_new_store_may_be_opened_concurrently
+    closing_finishes_accepted_writes
+    a_closed_store_is_unavailable
+    closing_twice_is_allowed
+    dropped_futures_leave_the_store_usable
+}
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn acknowledged_writes_exist_after_reopening() {
-    let Some(engine) = fresh().await else { return };
+async fn acknowledged_writes_exist_after_reopening(engine: impl Engine) {
     let store = engine.open().await;
     let pet = add(&store, "durable").await;
     store.add_key(key(1)).await.unwrap();
@@ -27,18 +37,14 @@ async fn acknowledged_writes_exist_after_reopening() {
     assert!(add(&reopened, "next").await.id > pet.id);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn acknowledged_writes_exist_without_closing() {
-    let Some(engine) = fresh().await else { return };
+async fn acknowledged_writes_exist_without_closing(engine: impl Engine) {
     let store = engine.open().await;
     let pet = add(&store, "durable").await;
     drop(store);
     assert_eq!(engine.open().await.pet(pet.id).await.unwrap(), Some(pet));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn another_handle_sees_writes_immediately() {
-    let Some(engine) = fresh().await else { return };
+async fn another_handle_sees_writes_immediately(engine: impl Engine) {
     let (one, two) = (engine.open().await, engine.open().await);
     for (number, (writer, reader)) in (1..).zip([(&one, &two), (&two, &one), (&one, &two)]) {
         let pet = add(writer, "seen").await;
@@ -52,9 +58,7 @@ async fn another_handle_sees_writes_immediately() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn all_handles_have_the_same_secret() {
-    let Some(engine) = fresh().await else { return };
+async fn all_handles_have_the_same_secret(engine: impl Engine) {
     let (one, two) = (engine.open().await, engine.open().await);
     assert_ne!(one.secret(), [0; 32]);
     assert_eq!(one.secret(), two.secret());
@@ -63,16 +67,12 @@ async fn all_handles_have_the_same_secret() {
     assert_eq!(one.secret(), engine.open().await.secret());
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_stores_have_different_secrets() {
-    let Some(engine) = fresh().await else { return };
-    let other = fresh().await.unwrap();
+async fn two_stores_have_different_secrets<E: Engine>(engine: E) {
+    let other = E::fresh().await;
     assert_ne!(engine.open().await.secret(), other.open().await.secret());
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_new_store_may_be_opened_concurrently() {
-    let Some(engine) = fresh().await else { return };
+async fn a_new_store_may_be_opened_concurrently(engine: impl Engine) {
     let runtime = Handle::current();
     let stores: Vec<Arc<Store>> = std::thread::scope(|scope| {
         let open = || runtime.block_on(engine.open());
@@ -86,9 +86,7 @@ async fn a_new_store_may_be_opened_concurrently() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn closing_finishes_accepted_writes() {
-    let Some(engine) = fresh().await else { return };
+async fn closing_finishes_accepted_writes(engine: impl Engine) {
     let store = engine.open().await;
     let adding = (0..50).map(|_| store.add_pet(new_pet("accepted", 1, None)));
     let mut adding = join_all(adding);
@@ -105,9 +103,7 @@ async fn closing_finishes_accepted_writes() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_closed_store_is_unavailable() {
-    let Some(engine) = fresh().await else { return };
+async fn a_closed_store_is_unavailable(engine: impl Engine) {
     let store = engine.open().await;
     add(&store, "before").await;
     store.add_key(key(1)).await.unwrap();
@@ -133,9 +129,7 @@ async fn a_closed_store_is_unavailable() {
     assert_eq!(reopened.pets(ALL).await.unwrap().pets.len(), 1);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn closing_twice_is_allowed() {
-    let Some(engine) = fresh().await else { return };
+async fn closing_twice_is_allowed(engine: impl Engine) {
     let store = engine.open().await;
     add(&store, "x").await;
     tokio::join!(store.close(), store.close());
@@ -143,9 +137,7 @@ async fn closing_twice_is_allowed() {
     assert_eq!(engine.open().await.pets(ALL).await.unwrap().pets.len(), 1);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dropped_futures_leave_the_store_usable() {
-    let Some(engine) = fresh().await else { return };
+async fn dropped_futures_leave_the_store_usable(engine: impl Engine) {
     let store = engine.open().await;
     let mut acknowledged = 0;
     for number in 0..100 {

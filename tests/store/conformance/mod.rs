@@ -1,6 +1,7 @@
-//! The conformance tests of all engines: the trait that each engine implements for them, and sample data.
+//! The conformance tests of all engines: one for each guarantee of `Store`.
 //!
-//! `suite.rs` and its submodules have one test for each guarantee of `Store`.
+//! Each is a function that takes an empty database of any [`Engine`]. `on_each_engine` makes the tests `NAME::sqlite` and
+//! `NAME::postgres` of it.
 
 use std::sync::Arc;
 
@@ -8,13 +9,35 @@ use animal_store::schemas::{NewPet, Pet, PetName, PetStatus};
 use animal_store::storage::{IdempotencyKey, KeyRecord, Store};
 use jiff::Timestamp;
 
+/// Declares for each function the tests `NAME::sqlite` and `NAME::postgres`. Without PostgreSQL the second is skipped.
+macro_rules! on_each_engine {
+    ($($name:ident)*) => {$(
+        mod $name {
+            use crate::conformance::Engine as _;
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn sqlite() {
+                super::$name(crate::sqlite::Sqlite::fresh().await).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn postgres() {
+                if kit::postgres::shared().is_some() {
+                    super::$name(crate::postgres::Postgres::fresh().await).await;
+                }
+            }
+        }
+    )*};
+}
+
+mod animals;
+mod idempotency;
+mod keys;
+mod lifecycle;
+mod pages;
+
 /// An empty database of an engine, removed when dropped.
 pub(crate) trait Engine: Sized + Sync {
-    /// Whether the engine can run here. If not, prints a message, and the tests are skipped.
-    fn is_available() -> bool {
-        true
-    }
-
     /// Creates an empty database.
     fn fresh() -> impl Future<Output = Self> + Send;
 

@@ -12,8 +12,16 @@ use proptest::test_runner::TestRunner;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-use super::fresh;
-use crate::conformance::{Engine as _, add, new_pet};
+use crate::conformance::{Engine, add, new_pet};
+
+on_each_engine! {
+    every_page_equals_that_of_a_model
+    pages_have_each_animal_once_during_concurrent_writes
+    more_is_false_exactly_on_the_last_page
+    an_animal_without_a_status_matches_none
+    a_page_may_start_after_any_identifier
+    a_limit_out_of_bounds_is_rejected
+}
 
 /// Reads all pages. Panics if there are more pages than animals.
 async fn follow(store: &Store, status: Option<PetStatus>, limit: u32, total: usize) -> Vec<Pet> {
@@ -35,11 +43,7 @@ fn any_status() -> impl Strategy<Value = Option<PetStatus>> {
     proptest::option::of(proptest::sample::select(PetStatus::ALL.to_vec()))
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_page_equals_that_of_a_model() {
-    if fresh().await.is_none() {
-        return;
-    }
+async fn every_page_equals_that_of_a_model<E: Engine>(_: E) {
     let stored = proptest::collection::vec(any_status(), 0..25);
     // A filter, an identifier to start after, as an offset to the first one, and a limit.
     let query = (any_status(), proptest::option::of(-1..27_i64), 1..=28_u32);
@@ -50,7 +54,7 @@ async fn every_page_equals_that_of_a_model() {
     tokio::task::block_in_place(|| {
         TestRunner::new(config).run(&(stored, queries), |(statuses, queries)| {
             runtime.block_on(async {
-                let engine = fresh().await.unwrap();
+                let engine = E::fresh().await;
                 let store = engine.open().await;
                 let adding = statuses.iter().map(|&status| store.add_pet(new_pet("x", 1, status)));
                 let mut model: Vec<Pet> = join_all(adding).await.into_iter().map(Result::unwrap).collect();
@@ -74,9 +78,7 @@ async fn every_page_equals_that_of_a_model() {
     .unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pages_have_each_animal_once_during_concurrent_writes() {
-    let Some(engine) = fresh().await else { return };
+async fn pages_have_each_animal_once_during_concurrent_writes(engine: impl Engine) {
     let store = engine.open().await;
     let statuses = [None, Some(PetStatus::Sold), Some(PetStatus::Pending)];
     let adding = (0..300).map(|number| store.add_pet(new_pet("first", 1, statuses[number % 3])));
@@ -113,9 +115,7 @@ async fn pages_have_each_animal_once_during_concurrent_writes() {
     assert_eq!(follow(&store, None, 100, 10_000).await.len(), before.len() + added);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn more_is_false_exactly_on_the_last_page() {
-    let Some(engine) = fresh().await else { return };
+async fn more_is_false_exactly_on_the_last_page(engine: impl Engine) {
     let store = engine.open().await;
     let none = store.pets(PetsQuery { status: None, after: None, limit: 1 }).await.unwrap();
     assert_eq!(none, PetsFound { pets: Vec::new(), more: false });
@@ -133,9 +133,7 @@ async fn more_is_false_exactly_on_the_last_page() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_animal_without_a_status_matches_none() {
-    let Some(engine) = fresh().await else { return };
+async fn an_animal_without_a_status_matches_none(engine: impl Engine) {
     let store = engine.open().await;
     let without = add(&store, "no status").await;
     for status in PetStatus::ALL {
@@ -146,9 +144,7 @@ async fn an_animal_without_a_status_matches_none() {
     assert_eq!(page, PetsFound { pets: vec![without], more: false });
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_may_start_after_any_identifier() {
-    let Some(engine) = fresh().await else { return };
+async fn a_page_may_start_after_any_identifier(engine: impl Engine) {
     let store = engine.open().await;
     let pet = store.add_pet(new_pet("x", 1, Some(PetStatus::Available))).await.unwrap();
     for status in [None, pet.status] {
@@ -167,9 +163,7 @@ async fn a_page_may_start_after_any_identifier() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_limit_out_of_bounds_is_rejected() {
-    let Some(engine) = fresh().await else { return };
+async fn a_limit_out_of_bounds_is_rejected(engine: impl Engine) {
     let store = engine.open().await;
     for limit in [0, Pets::MAX_ITEMS + 1, u32::MAX] {
         let rejected = store.pets(PetsQuery { status: None, after: None, limit }).await;

@@ -10,7 +10,7 @@ use super::failover::pair;
 use super::{Postgres, limited, options};
 use crate::conformance::{add, new_pet};
 use crate::messages::Messages;
-use crate::postgres_cluster::{Cluster, shared};
+use kit::postgres::{Cluster, shared};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 

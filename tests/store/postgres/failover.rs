@@ -1,65 +1,29 @@
-//! Failover of a primary with a synchronous standby.
+//! Failover of a primary with a synchronous standby. `../../resilience/history/retries.rs` has failovers under load.
 
 use std::time::Duration;
 
-use animal_store::storage::{StoreError, open};
+use animal_store::storage::{PetsQuery, StoreError, open};
 use futures::FutureExt as _;
 
 use super::limited;
-use super::load::Load;
 use crate::conformance::{add, new_pet};
-use crate::postgres_cluster::Cluster;
+use kit::postgres::Cluster;
 
 /// The time limit of each wait.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Starts a primary and a synchronous standby. Returns a URL with both hosts too.
+/// Returns a primary, a synchronous standby, and a URL with both hosts.
 pub(super) async fn pair() -> Option<(Cluster, Cluster, String)> {
-    let primary = Cluster::start()?;
-    let standby = primary.standby();
-    primary.configure("synchronous_standby_names = 'standby'\n").await;
-    state(&primary, "sync").await;
-    let both = format!("{},{}", primary.address(), standby.address());
-    let url =
-        format!("postgres://postgres@{both}/postgres?target_session_attrs=read-write&connect_timeout=60");
+    let (primary, standby) = Cluster::pair().await?;
+    let url = primary.url_with(&standby);
     Some((primary, standby, url))
 }
 
-/// Waits until the standby is in this replication state; empty for disconnected.
-async fn state(primary: &Cluster, wanted: &str) {
-    let client = primary.client("postgres").await;
-    let sql = "SELECT coalesce(max(sync_state), '') FROM pg_stat_replication";
-    let waiting = async {
-        while client.query_one(sql, &[]).await.unwrap().get::<_, String>(0) != wanted {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(TIMEOUT, waiting).await.expect("the standby must follow");
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_failover_loses_no_acknowledged_write() {
+async fn readiness_follows_the_primary_and_nothing_is_lost() {
     let Some((primary, standby, url)) = pair().await else { return };
     let store = open(&url, &limited()).await.unwrap();
-    let secret = store.secret();
-    let load = Load::start(std::slice::from_ref(&store));
-    load.more(1_000).await;
-    primary.kill();
-    standby.promote();
-    load.more(1_000).await;
-    let summary = load.finish(&store).await;
-    // Whether a write failed depends on which were in progress, so only the other counts are checked.
-    assert!(summary.acknowledged >= 2_000, "{summary:?}");
-    store.close().await;
-    let again = open(&url, &limited()).await.unwrap();
-    assert_eq!(again.secret(), secret);
-    add(&again, "after").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn readiness_follows_the_primary() {
-    let Some((primary, standby, url)) = pair().await else { return };
-    let store = open(&url, &limited()).await.unwrap();
+    let before = add(&store, "before").await;
     store.check_ready().await.unwrap();
     primary.kill();
     let not_ready = async { while store.check_ready().await.is_ok() {} };
@@ -67,7 +31,11 @@ async fn readiness_follows_the_primary() {
     standby.promote();
     let ready = async { while store.check_ready().await.is_err() {} };
     tokio::time::timeout(TIMEOUT, ready).await.expect("the new primary is found");
-    add(&store, "after").await;
+    let after = add(&store, "after").await;
+    let again = open(&url, &limited()).await.unwrap();
+    assert_eq!(again.secret(), store.secret());
+    let all = PetsQuery { status: None, after: None, limit: 100 };
+    assert_eq!(again.pets(all).await.unwrap().pets, [before, after]);
 }
 
 /// As when Patroni is killed: nothing stops the old primary, and no connection to it ends.
@@ -104,7 +72,7 @@ async fn a_commit_that_did_not_reach_the_standby_is_not_acknowledged() {
     let store = open(&url, &limited()).await.unwrap();
     add(&store, "replicated").await;
     standby.stop();
-    state(&primary, "").await;
+    primary.replicates("").await;
 
     // If the wait for the standby is cancelled, the server reports success with a warning.
     let client = primary.client("postgres").await;
@@ -134,6 +102,6 @@ async fn a_commit_that_did_not_reach_the_standby_is_not_acknowledged() {
     tokio::time::timeout(TIMEOUT, gone).await.expect("the wait must be cancelled");
 
     standby.start_server();
-    state(&primary, "sync").await;
+    primary.replicates("sync").await;
     add(&store, "replicated again").await;
 }

@@ -1,4 +1,4 @@
-//! Conformance tests on PostgreSQL, and tests of PostgreSQL alone.
+//! Tests of PostgreSQL alone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +8,11 @@ use animal_store::storage::{Migrate, PostgresOptions, Store, StoreMetrics, Store
 use tokio_postgres::Client;
 
 use crate::conformance::Engine;
-use crate::postgres_cluster::{Cluster, shared};
+use kit::postgres::{Cluster, shared};
 
 mod connecting;
 mod failing;
 mod failover;
-mod load;
 mod opening;
 mod plans;
 mod polling;
@@ -21,13 +20,6 @@ mod replicas;
 mod round_trips;
 mod unsuitable;
 mod writing;
-
-/// The engine that `suite` tests.
-type Subject = Postgres;
-
-#[path = "../conformance/suite.rs"]
-#[allow(clippy::duplicate_mod)] // Once for each engine.
-mod suite;
 
 /// A database on the shared server. It is not dropped, since removing its files takes longer than the test; the files are
 /// removed with the server.
@@ -58,10 +50,6 @@ impl Postgres {
 }
 
 impl Engine for Postgres {
-    fn is_available() -> bool {
-        shared().is_some()
-    }
-
     async fn fresh() -> Self {
         Self::try_fresh().await.unwrap()
     }

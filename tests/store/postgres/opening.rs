@@ -12,7 +12,7 @@ use tokio_postgres::Client;
 use super::{Postgres, options};
 use crate::conformance::{Engine as _, add, idempotency_key, key, new_pet};
 use crate::messages::Messages;
-use crate::postgres_cluster::{Cluster, shared};
+use kit::postgres::{Cluster, shared};
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 const MIGRATIONS: [&str; 6] = [

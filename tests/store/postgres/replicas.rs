@@ -3,30 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use animal_store::storage::{PetsQuery, Store, open};
+use animal_store::storage::{PetsQuery, Store};
 use futures::future::join_all;
-use tokio::runtime::Runtime;
 
-use super::load::Load;
-use super::{Postgres, options};
-use crate::clock::Clock;
+use super::Postgres;
 use crate::conformance::{Engine as _, add, key, second};
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_crash_of_one_of_three_loses_no_acknowledged_write() {
-    let Some(database) = Postgres::try_fresh().await else { return };
-    // The tasks of this runtime end at any point, like those of a killed process.
-    let killed = Runtime::new().unwrap();
-    let url = database.url();
-    let third = killed.spawn(async move { open(&url, &options()).await.unwrap() }).await.unwrap();
-    let stores = [database.open().await, database.open().await, third];
-    let load = Load::start(&stores);
-    load.more(1_000).await;
-    killed.shutdown_background();
-    load.more(1_000).await;
-    let summary = load.finish(&stores[0]).await;
-    assert!(summary.acknowledged >= 2_000 && summary.unavailable > 0, "{summary:?}");
-}
+use kit::clock::Clock;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn created_and_revoked_keys_are_visible_to_all_immediately() {

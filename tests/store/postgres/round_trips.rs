@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::{Postgres, options};
 use crate::conformance::{idempotency_key, key, new_pet};
-use crate::postgres_cluster::shared;
+use kit::postgres::shared;
 
 const ALL: PetsQuery = PetsQuery { status: None, after: None, limit: 100 };
 

@@ -5,7 +5,7 @@ use animal_store::storage::{StoreOptions, open};
 use super::opening::rejected;
 use super::{Postgres, options};
 use crate::conformance::{Engine as _, add};
-use crate::postgres_cluster::shared;
+use kit::postgres::shared;
 
 fn in_schema(schema: &str) -> StoreOptions {
     let mut options = options();

@@ -115,10 +115,9 @@ async fn a_long_wal_is_copied_and_truncated_by_the_next_writes() {
     // The state after a backup, which reads one snapshot: the WAL could not be checkpointed.
     let other = database.connection();
     other.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
-    let long = std::env::var_os("STORE_TESTS_LONG").is_some_and(|value| value == "1");
     let sql = "WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < ?1) \
          INSERT INTO animal (name, category) SELECT hex(zeroblob(120)), n FROM n";
-    other.execute(sql, [if long { 480_000 } else { 100_000 }]).unwrap();
+    other.execute(sql, [if kit::is_long() { 480_000 } else { 100_000 }]).unwrap();
     println!("a WAL of {} bytes", wal());
     assert!(wal() > MAX_WAL);
     // The first one starts the checkpoint, the second one restarts the WAL.

@@ -1,4 +1,4 @@
-//! Conformance tests on SQLite, and tests of SQLite alone.
+//! Tests of SQLite alone.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,13 +14,6 @@ mod backup;
 mod opening;
 mod upgrade;
 mod writing;
-
-/// The engine that `suite` tests.
-type Subject = Sqlite;
-
-#[path = "../conformance/suite.rs"]
-#[allow(clippy::duplicate_mod)] // Once for each engine.
-mod suite;
 
 /// A directory with one database in it.
 pub(crate) struct Sqlite(TempDir);

@@ -2,13 +2,9 @@
 
 use std::path::Path;
 
+use kit::postgres::Cluster;
 use rusqlite::Connection;
 use tokio::runtime::{Builder, Runtime};
-
-use self::cluster::Cluster;
-
-#[path = "../../../../tests/postgres_cluster/mod.rs"]
-pub(crate) mod cluster;
 
 /// Adds animals with the identifiers from 1 to `count` to an empty SQLite store.
 pub(super) fn sqlite(path: &Path, count: u64) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! `cargo xtask faults`: injects faults and prints a table of their effects.
 //!
-//! Each fault is a test in `tests/faults` or `tests/hostile` that writes its row of the table. This command runs them
+//! Each fault is a test in `tests/resilience`, in `faults` or `hostile`, that writes its row of the table. This command runs them
 //! one at a time and prints the table as Markdown, for the README. With `--cluster` it injects those of a distributed
 //! store instead ([`cluster`]).
 
@@ -44,8 +44,8 @@ fn run_tests(long: bool) -> Result<u8, String> {
     let rows =
         tempfile::tempdir().map_err(|error| format!("cannot create a directory for the rows: {error}"))?;
     let begin = Instant::now();
-    let mut command = cargo(&["test", "--package", "animal-store", "--test", "faults", "--test", "hostile"]);
-    command.args(["--", "--test-threads=1"]);
+    let mut command = cargo(&["test", "--package", "animal-store", "--test", "resilience"]);
+    command.args(["--", "--test-threads=1", "faults::", "hostile::"]);
     command.env("STORE_TESTS_FAULTS", rows.path()).env("STORE_TESTS_LONG", if long { "1" } else { "0" });
     let status = status(&mut command)?;
     let rows = read(rows.path()).map_err(|error| format!("cannot read the rows: {error}"))?;

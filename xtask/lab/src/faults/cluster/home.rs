@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use xtask::process::cannot_be_run;
 use xtask::workspace::in_file;
 
-use crate::bench::seed::cluster::unprivileged;
+use kit::postgres::unprivileged;
 use project::workspace::copy_for_all;
 
 /// Reads to the end of the pipe, then kills all processes of the run. A process may start another one meanwhile.

@@ -17,8 +17,8 @@ use super::home::Home;
 use super::programs::Programs;
 use super::record::lock;
 use super::{CLUSTER, NODES};
-use crate::bench::seed::cluster::free_port;
-use crate::bench::seed::cluster::network::Network;
+use kit::postgres::free_port;
+use kit::postgres::network::Network;
 
 /// How long a cluster may take to start or to recover.
 const LIMIT: Duration = Duration::from_secs(600);

@@ -9,8 +9,8 @@ use xtask::process::printed;
 use xtask::workspace::in_file;
 
 use super::home::Home;
-use crate::bench::seed::cluster::programs;
 use crate::packages;
+use kit::postgres::programs;
 
 /// The pinned packages with their hashes.
 const REQUIREMENTS: &str = include_str!("requirements.txt");
