@@ -1,6 +1,6 @@
 //! Checks OpenAPI 3.0 documents: one document, two versions, or a document and its code.
 //!
-//! Each module imports only from modules below it in this list; `tests/layers.rs` checks that.
+//! Each module imports only from modules below it in this list; `tests/checks/main.rs` checks that.
 //!
 //! - [`report`]: findings as text, JSON, SARIF, Markdown and GitHub annotations.
 //! - [`explanation`]: what a rule demands, why, and an example.

@@ -2,7 +2,7 @@
 //!
 //! A command prints its findings on standard output and returns its exit status, which `../README.md` describes.
 //!
-//! Each module imports only from modules below it in this list; `tests/layers.rs` checks that.
+//! Each module imports only from modules below it in this list; `tests/contract/main.rs` checks that.
 //!
 //! - `main`: the program.
 //! - [`breaking`]: compares two versions of a document.

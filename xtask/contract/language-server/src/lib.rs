@@ -5,7 +5,7 @@
 //! the code ([`check`]), and a [`Project`] supplies what this library does not know: a base, the code, and the command
 //! that builds it.
 //!
-//! Each module imports only from modules below it in this list; `tests/layers.rs` checks that.
+//! Each module imports only from modules below it in this list; `tests/language-server/main.rs` checks that.
 //!
 //! - `notifications`: documents that are opened, changed, saved and closed.
 //! - `drift`: the comparison of the saved document with the code.

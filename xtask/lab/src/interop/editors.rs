@@ -14,8 +14,8 @@ use project::workspace::{copy, empty_directory};
 const DESIGNED: &str = "openapi/library.yaml";
 
 /// The frozen document, the code's document and the sources, from the root of the repository.
-const DOCUMENT: &str = "xtask/contract/checks/tests/documents/library.yaml";
-const CODE: &str = "xtask/contract/checks/tests/documents/library.code.json";
+const DOCUMENT: &str = "xtask/contract/fixtures/library.yaml";
+const CODE: &str = "xtask/contract/fixtures/library.code.json";
 const SOURCES: &str = "xtask/project/tests/library/src";
 
 /// Runs the session. Returns its transcript.

@@ -37,14 +37,14 @@ const REPORTS: [(&str, &[Change]); 6] = [
     ("lint", &[]),
     ("breaking", &[]),
     (
-        "check --code=xtask/contract/checks/tests/documents/library.code.json --root=xtask/project/tests/library \
-         --spec=xtask/contract/checks/tests/documents/features.yaml",
+        "check --code=xtask/contract/fixtures/library.code.json --root=xtask/project/tests/library \
+         --spec=xtask/contract/fixtures/features.yaml",
         &[COLUMN],
     ),
-    ("lint --profile=strict --spec=xtask/contract/checks/tests/documents/features.yaml", &[COLUMN]),
+    ("lint --profile=strict --spec=xtask/contract/fixtures/features.yaml", &[COLUMN]),
     (
-        "breaking --base=xtask/contract/checks/tests/documents/library.yaml \
-         --spec=xtask/contract/checks/tests/documents/features.yaml",
+        "breaking --base=xtask/contract/fixtures/library.yaml \
+         --spec=xtask/contract/fixtures/features.yaml",
         &[KEY, COLUMN],
     ),
 ];

@@ -23,9 +23,9 @@ use project::release::errors;
 
 /// Valid documents, from the root of the repository.
 const BASES: [&str; 3] = [
-    "xtask/contract/checks/tests/breaking/shapes.yaml",
-    "xtask/contract/checks/tests/documents/features.yaml",
-    "xtask/contract/checks/tests/documents/library.yaml",
+    "xtask/contract/checks/tests/checks/breaking/shapes.yaml",
+    "xtask/contract/fixtures/features.yaml",
+    "xtask/contract/fixtures/library.yaml",
 ];
 const MUTANTS: usize = 4_000;
 const SEED: u64 = 303;

@@ -6,7 +6,7 @@
 //! and one edit can break one operation and leave another compatible.
 //!
 //! The names of the rules are those of oasdiff where it has the same rule. Where the severity differs, the
-//! table in `tests/breaking` gives the reason. Running oasdiff itself was rejected: it ignores servers and
+//! table in `tests/checks/breaking` gives the reason. Running oasdiff itself was rejected: it ignores servers and
 //! `additionalProperties`, reports a change of credentials as harmless, and is one more program to install.
 //!
 //! Every difference is reported: keywords without a rule are compared as data, and [`same_meaning`] notes the changes

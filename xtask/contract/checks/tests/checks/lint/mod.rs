@@ -1,0 +1,10 @@
+//! Linting a frozen document, edits of it for each rule, and broken documents.
+
+mod broken;
+mod explanation;
+mod registry;
+mod renames;
+mod repairs;
+mod rules;
+mod styles;
+mod validity;

@@ -1,0 +1,90 @@
+//! Edits of single keywords of the frozen documents: each yields a finding, or is of a kind that is left out for a reason.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use document::openapi::{Kind, Model, Object};
+use document::rule::Findings;
+use fixtures::{FEATURES, LIBRARY};
+use serde_json::{Value, json};
+
+use super::case::{changes_of, read};
+use crate::breaking::documents::SHAPES;
+
+const DOCUMENTS: [(&str, &str); 3] =
+    [("library.yaml", LIBRARY), ("features.yaml", FEATURES), ("shapes.yaml", SHAPES)];
+
+/// The keywords that are for people.
+const WORDS: [&str; 6] = ["title", "summary", "description", "externalDocs", "example", "examples"];
+
+/// Why an edit needs no finding, if it needs none.
+fn reason(object: &Object<'_>, keyword: &str) -> Option<&'static str> {
+    match object.kind() {
+        Kind::Info
+        | Kind::Contact
+        | Kind::License
+        | Kind::Tag
+        | Kind::ExternalDocumentation
+        | Kind::Example => Some("words or examples"),
+        _ if WORDS.contains(&keyword) && object.kind() != Kind::Components => Some("words or examples"),
+        Kind::OpenApi if matches!(keyword, "openapi" | "info" | "tags") => Some("words or examples"),
+        Kind::OpenApi if keyword == "components" => Some("components that nothing uses"),
+        Kind::Components => Some("components that nothing uses"),
+        _ => None,
+    }
+}
+
+/// Returns other values for a keyword: without it, and another one.
+fn edits(value: &Value) -> [Option<Value>; 2] {
+    let other = match value {
+        Value::Null => None,
+        Value::Bool(value) => Some(json!(!value)),
+        Value::Number(number) => Some(json!(number.as_f64().unwrap_or_default() + 1.0)),
+        Value::String(text) => Some(json!(format!("{text}x"))),
+        Value::Array(items) => items.split_last().map(|(_, rest)| json!(rest)),
+        Value::Object(map) => map.keys().find(|key| !WORDS.contains(&key.as_str())).map(|first| {
+            let mut rest = map.clone();
+            rest.remove(first);
+            Value::Object(rest)
+        }),
+    };
+    [None, other]
+}
+
+#[test]
+fn each_edit_of_a_keyword_yields_a_finding() {
+    let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
+    let (mut number, mut failures) = (0, String::new());
+    for (name, text) in DOCUMENTS {
+        let base = read(text);
+        let whole = base.root.to_json();
+        let model = Model::of(&base, &mut Findings::default());
+        for object in model.everything() {
+            let pointer = object.pointer();
+            for entry in object.node().entries() {
+                let keyword = &entry.key;
+                if let Some(reason) = reason(&object, keyword) {
+                    *left_out.entry(reason).or_default() += 1;
+                    continue;
+                }
+                for edit in edits(&entry.value.to_json()) {
+                    let mut other = whole.clone();
+                    let Some(Value::Object(map)) = other.pointer_mut(&pointer) else { continue };
+                    match &edit {
+                        Some(value) => map.insert(keyword.clone(), value.clone()),
+                        None => map.remove(keyword),
+                    };
+                    number += 1;
+                    let revision = read(&other.to_string());
+                    if changes_of(&base, &revision).is_empty() {
+                        let what = edit.map_or("removed".to_owned(), |value| value.to_string());
+                        let _ = writeln!(failures, "{name} {pointer}: `{keyword}` {what}");
+                    }
+                }
+            }
+        }
+    }
+    let missed = failures.lines().count();
+    println!("keywords: {number} edits, {missed} without a finding, left out: {left_out:?}");
+    assert!(failures.is_empty(), "{failures}");
+}

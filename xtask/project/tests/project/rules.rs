@@ -1,0 +1,37 @@
+//! The rules of this project: each reports the edits of its fixture and nothing else, and the registry knows it.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use checks::explanation::explain;
+use checks::lint::lint;
+use checks::registry::{find, rules};
+use document::rule::Rule;
+use fixtures::{TODAY, cases, wrong_findings};
+use project::rules::{PROJECT, add};
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/lint");
+
+fn own() -> impl Iterator<Item = &'static Rule> {
+    PROJECT.checks.iter().flat_map(|(rules, _)| *rules).copied()
+}
+
+#[test]
+fn each_fixture_triggers_its_rule_and_no_other() {
+    add();
+    assert_eq!(wrong_findings(&cases(FOLDER), |document| lint(document, TODAY)), "");
+}
+
+#[test]
+fn the_registry_knows_each_rule_by_its_name_and_has_its_example() {
+    add();
+    let files = fs::read_dir(FOLDER).unwrap().map(|file| file.unwrap().path());
+    let files: BTreeSet<_> =
+        files.map(|file| file.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    assert_eq!(own().map(|rule| rule.name.to_owned()).collect::<BTreeSet<_>>(), files);
+    for rule in own() {
+        assert!(std::ptr::eq(find(rule.name).unwrap(), rule), "{} is the name of two rules", rule.name);
+        assert_eq!(rules().filter(|other| other.name == rule.name).count(), 1, "{}", rule.name);
+        assert!(explain(rule).contains("\nReported at `"), "{}", explain(rule));
+    }
+}
