@@ -92,14 +92,19 @@ impl Cluster {
         standby
     }
 
-    /// Starts a primary that acknowledges nothing without its standby, and the standby. Returns `None` like [`shared`].
+    /// Starts a primary that acknowledges nothing without its standby, and the standby, which does not need another one
+    /// after its promotion. Returns `None` like [`shared`].
     pub async fn pair() -> Option<(Self, Self)> {
         let primary = Self::start()?;
-        // Standbys copy this setting, so it holds after a promotion too.
-        primary.configure("synchronous_standby_names = 'standby'\n").await;
         let standby = primary.standby();
+        primary.require_standby().await;
         primary.replicates("sync").await;
         Some((primary, standby))
+    }
+
+    /// Makes this server acknowledge nothing without a standby. Standbys that are started later copy this.
+    pub async fn require_standby(&self) {
+        self.configure("synchronous_standby_names = 'standby'\n").await;
     }
 
     /// Waits until the standby is in this state of replication: `sync`, or empty if it is not connected.
