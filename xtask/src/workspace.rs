@@ -3,11 +3,21 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-/// The packages that `cargo xtask serve`, `ci` and the commands about the document need. cargo builds them together, so that
-/// each dependency has the features that all of them use, and is compiled once.
-pub const DAILY: [&str; 7] = ["--workspace", "--exclude", "lab", "--exclude", "fuzz", "--exclude", "bare"];
+/// The packages that `cargo xtask serve`, `ci` and the commands about the document need. cargo builds them together, and with
+/// what the tests use, so that each dependency has the features that all of them need, and is compiled once.
+pub const DAILY: [&str; 9] = [
+    "--workspace",
+    "--exclude",
+    "lab",
+    "--exclude",
+    "fuzz",
+    "--exclude",
+    "bare",
+    "--features",
+    "kit/service",
+];
 /// All packages, with those that are run at night.
-pub const ALL: [&str; 1] = ["--workspace"];
+pub const ALL: [&str; 3] = ["--workspace", "--features", "kit/service"];
 
 /// The root of the repository: the closest directory above the running package with a `Cargo.lock`.
 pub fn workspace() -> PathBuf {

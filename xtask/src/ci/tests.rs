@@ -18,18 +18,8 @@ use crate::workspace::workspace;
 /// How many run at the same time.
 const AT_ONCE: usize = 4;
 
-/// Those that take longest, which start first. The first two wait for most of their time.
-const LONG: [&str; 9] = [
-    "connections",
-    "faults",
-    "animal_store",
-    "oracle",
-    "store",
-    "lint",
-    "http_postgres",
-    "history",
-    "breaking",
-];
+/// Those that take longest, which start first. The first one waits for most of its time.
+const LONG: [&str; 5] = ["resilience", "checks", "store", "api", "program"];
 
 /// The tests that could not run on this machine, each with its test program, and the reasons.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
+use xtask::ci::with_clippy;
 use xtask::process::{cargo, seconds, status};
+use xtask::workspace::ALL;
 
 /// The options of `cargo xtask faults`.
 #[derive(Debug, clap::Args)]
@@ -44,8 +46,8 @@ fn run_tests(long: bool) -> Result<u8, String> {
     let rows =
         tempfile::tempdir().map_err(|error| format!("cannot create a directory for the rows: {error}"))?;
     let begin = Instant::now();
-    let mut command = cargo(&["test", "--package", "animal-store", "--test", "resilience"]);
-    command.args(["--", "--test-threads=1", "faults::", "hostile::"]);
+    let mut command = with_clippy(cargo(&["test", "--test", "resilience"]))?;
+    command.args(ALL).args(["--", "--test-threads=1", "faults::", "hostile::"]);
     command.env("STORE_TESTS_FAULTS", rows.path()).env("STORE_TESTS_LONG", if long { "1" } else { "0" });
     let status = status(&mut command)?;
     let rows = read(rows.path()).map_err(|error| format!("cannot read the rows: {error}"))?;

@@ -23,13 +23,11 @@ fn only_modules_that_use_postgresql_are_selected() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     assert_eq!(
         modules(&tests.join("store")),
-        Ok(strings(&["copy::", "expiry::", "metrics::", "postgres::"]))
+        Ok(strings(&["conformance::", "copy::", "expiry::", "metrics::", "postgres::"]))
     );
-    let process = modules(&tests.join("process")).unwrap();
-    assert!(process.contains(&"outage::".to_owned()), "{process:?}");
-    assert!(!process.contains(&"signals::".to_owned()), "{process:?}");
-    // All tests of this binary use it.
-    assert_eq!(modules(&tests.join("http_postgres")), Ok(Vec::new()));
+    let program = modules(&tests.join("program")).unwrap();
+    assert!(program.contains(&"outage::".to_owned()), "{program:?}");
+    assert!(!program.contains(&"signals::".to_owned()), "{program:?}");
     modules(&tests.join("no_such")).unwrap_err();
 }
 
