@@ -29,8 +29,8 @@ enum Effect {
 struct Write {
     id: &'static str,
     effect: Effect,
-    /// The variant of `Operation` in `tests/resilience/history/model.rs`, which judges it in histories. `None` if histories lack it;
-    /// then the row says why in a comment.
+    /// The variant of `Operation` in `tests/resilience/history/model.rs`, which judges it in histories. `None` if histories
+    /// lack it; then the row says why in a comment.
     history: Option<&'static str>,
 }
 

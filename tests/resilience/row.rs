@@ -12,7 +12,8 @@ pub fn measured() -> bool {
     env::var_os("STORE_TESTS_FAULTS").is_some()
 }
 
-/// Waits until no other fault is injected. Concurrent faults would change each other's measurements.
+/// Waits until no other fault is injected and no other test needs much memory. Concurrent ones would change each other's
+/// measurements.
 pub async fn exclusive() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::const_new(());
     TURN.lock().await

@@ -39,13 +39,20 @@ impl Client {
     /// Sends a GET request. Returns the response.
     pub async fn get(&mut self, target: &str) -> Result<Response> {
         let request = get(target, &self.key);
-        self.exchange(&request).await
+        self.request(&request).await
     }
 
     /// Sends a request that adds an animal. Returns the response.
     pub async fn post(&mut self, body: &str) -> Result<Response> {
         let head = post_head(&self.key, body.len());
-        self.exchange(&(head + body)).await
+        self.request(&(head + body)).await
+    }
+
+    /// Sends a request that adds an animal, with an `Idempotency-Key`. Returns the response.
+    pub async fn post_once(&mut self, body: &str, idempotency_key: &str) -> Result<Response> {
+        let head = post_head(&self.key, body.len());
+        let field = format!("Idempotency-Key: \"{idempotency_key}\"\r\nContent-Type:");
+        self.request(&(head.replace("Content-Type:", &field) + body)).await
     }
 
     /// Sends bytes as they are.
@@ -84,7 +91,7 @@ impl Client {
         times
     }
 
-    async fn exchange(&mut self, request: &str) -> Result<Response> {
+    async fn request(&mut self, request: &str) -> Result<Response> {
         self.send(request).await?;
         self.response().await
     }

@@ -6,7 +6,8 @@ use animal_store::config::{Config, Flags};
 use animal_store::server::reserve_descriptors;
 
 use crate::connections::clients::hostile::{Kind, PAGE};
-use crate::connections::service::{Service, exclusive};
+use crate::connections::service::Service;
+use crate::row::exclusive;
 
 /// The requests at the same time on a connection over HTTP/2.
 const STREAMS: usize = 32;

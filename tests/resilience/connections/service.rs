@@ -5,7 +5,6 @@ use std::time::Duration;
 use std::{fs, io};
 
 use tokio::process::Command;
-use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::sleep;
 
 use crate::connections::clients::frames::Connection;
@@ -190,10 +189,4 @@ pub fn in_time<T>(what: &str, event: impl Future<Output = T>) -> impl Future<Out
 pub fn in_time_of<T>(limit: Duration, what: &str, event: impl Future<Output = T>) -> impl Future<Output = T> {
     let what = what.to_owned();
     async move { tokio::time::timeout(limit, event).await.unwrap_or_else(|_| panic!("not in time: {what}")) }
-}
-
-/// Waits until no other test needs hundreds of connections or much memory.
-pub async fn exclusive() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::const_new(());
-    TURN.lock().await
 }

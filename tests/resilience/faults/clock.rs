@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::row::{exclusive, row};
 use kit::Need;
-use kit::client::{Client, post_head};
+use kit::client::Client;
 use kit::ledger::Ledger;
 use kit::program::WorkDir;
 
@@ -89,12 +89,8 @@ async fn the_wall_clock_jumps() {
 }
 
 /// Adds an animal with an idempotency key. Returns its identifier, and whether an earlier request had added it.
-async fn once(client: &mut Client, api_key: &str, key: &str) -> (i64, bool) {
-    let body = r#"{"name":"Rex","categoryId":1}"#;
-    let head = post_head(api_key, body.len());
-    let head = head.replace("Content-Type", &format!("Idempotency-Key: \"{key}\"\r\nContent-Type"));
-    client.send(head + body).await.unwrap();
-    let response = client.response().await.unwrap();
+async fn once(client: &mut Client, key: &str) -> (i64, bool) {
+    let response = client.post_once(r#"{"name":"Rex","categoryId":1}"#, key).await.unwrap();
     let pet = response.expect(201);
     (pet["id"].as_i64().unwrap(), response.header("idempotency-replayed").is_some())
 }
@@ -111,7 +107,7 @@ async fn a_clock_that_is_wrong_for_a_while_removes_no_idempotency_key() {
     // Stored by another process, so that the next one removes expired keys with its first addition.
     let earlier = directory.serve(&[]).await;
     let mut client = Client::connect(earlier.direct, &key).await.unwrap();
-    let (id, is_replayed) = once(&mut client, &key, "first").await;
+    let (id, is_replayed) = once(&mut client, "first").await;
     assert!(!is_replayed);
     earlier.stop().await;
 
@@ -125,21 +121,21 @@ async fn a_clock_that_is_wrong_for_a_while_removes_no_idempotency_key() {
     let mut client = Client::connect(service.direct, &key).await.unwrap();
     fs::rename(directory.write("clock.new", "+25h"), &clock).unwrap();
     // The removal follows the second one, and the third one follows the removal.
-    once(&mut client, &key, "second").await;
-    once(&mut client, &key, "third").await;
+    once(&mut client, "second").await;
+    once(&mut client, "third").await;
     fs::rename(directory.write("clock.new", "+0h"), &clock).unwrap();
-    assert_eq!(once(&mut client, &key, "first").await, (id, true), "the key was removed early");
+    assert_eq!(once(&mut client, "first").await, (id, true), "the key was removed early");
 
     fs::rename(directory.write("clock.new", "-25h"), &clock).unwrap();
-    let (id, _) = once(&mut client, &key, "fourth").await;
+    let (id, _) = once(&mut client, "fourth").await;
     fs::rename(directory.write("clock.new", "+0h"), &clock).unwrap();
     service.stop().await;
     // Removes by the right clock, which is all that it has seen.
     let service = directory.serve(&[]).await;
     let mut client = Client::connect(service.direct, &key).await.unwrap();
-    once(&mut client, &key, "fifth").await;
-    once(&mut client, &key, "sixth").await;
-    assert_eq!(once(&mut client, &key, "fourth").await, (id, true), "the key has a time that was wrong");
+    once(&mut client, "fifth").await;
+    once(&mut client, "sixth").await;
+    assert_eq!(once(&mut client, "fourth").await, (id, true), "the key has a time that was wrong");
     row(23, FAULT, "nothing", "a repeated addition gets the stored response, also of keys from before");
     service.stop().await;
 }

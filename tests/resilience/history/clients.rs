@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::history::recording::{Animal, Answer, Call, Recording};
 use crate::history::schedule::{Action, PATIENT, Step, Steps};
-use kit::client::{Client, post_head};
+use kit::client::Client;
 use kit::recorder::wire::Response;
 
 /// How long a client waits before it tries again.
@@ -156,7 +156,7 @@ impl RandomClient {
         let operation = world.recording.begin(self.number, Call::Add(animal));
         let response = if once {
             let key = format!("key-{}", animal.number);
-            timeout(patience, post_once(&mut connection.1, &world.key, &body, &key)).await
+            timeout(patience, connection.1.post_once(&body, &key)).await
         } else {
             timeout(patience, connection.1.post(&body)).await
         };
@@ -267,19 +267,6 @@ impl RandomClient {
     fn keep(&mut self, connection: (SocketAddr, Client)) {
         self.connection = (!connection.1.closing).then_some(connection);
     }
-}
-
-/// Adds an animal with an `Idempotency-Key`.
-pub async fn post_once(
-    client: &mut Client,
-    key: &str,
-    body: &str,
-    idempotency_key: &str,
-) -> std::io::Result<Response> {
-    let head = post_head(key, body.len());
-    let (first, others) = head.split_once("\r\n").expect("a request line");
-    client.send(format!("{first}\r\nIdempotency-Key: \"{idempotency_key}\"\r\n{others}{body}")).await?;
-    client.response().await
 }
 
 /// Returns the animals of a page, and the cursor of the next page.

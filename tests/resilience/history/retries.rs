@@ -17,7 +17,6 @@ use tokio::sync::watch;
 use tokio::task::block_in_place;
 use tokio::time::{sleep, timeout};
 
-use crate::history::clients::post_once;
 use crate::history::schedule::seed;
 use kit::client::Client;
 use kit::postgres::Cluster;
@@ -122,7 +121,7 @@ impl Load {
         let mut client = Client::connect(address, &self.key).await.ok()?;
         self.requests.lock().unwrap().0 += 1;
         let body = json!({ "name": format!("animal {number}"), "categoryId": number }).to_string();
-        let response = post_once(&mut client, &self.key, &body, &format!("addition-{number}")).await.ok()?;
+        let response = client.post_once(&body, &format!("addition-{number}")).await.ok()?;
         if response.status == 503 {
             return None;
         }

@@ -9,7 +9,6 @@ use tokio::io::copy;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
-use crate::history::clients::post_once;
 use kit::client::Client;
 use kit::postgres::shared;
 use kit::program::WorkDir;
@@ -69,7 +68,7 @@ async fn killed_between_commit_and_response() {
         assert_eq!(a.exit().await.0, None);
         proxying.abort();
     };
-    let both = async { tokio::join!(post_once(&mut client, key, BODY, KEY), stored) };
+    let both = async { tokio::join!(client.post_once(BODY, KEY), stored) };
     let (response, ()) = timeout(TIMEOUT, both).await.expect("the animal is stored");
     let error = response.expect_err("no response");
     println!("< (connection ended: {error})");
@@ -77,7 +76,7 @@ async fn killed_between_commit_and_response() {
     print_request("B");
     b.wait_for_status(200, key).await;
     let mut client = Client::connect(b.direct, key).await.unwrap();
-    let again = post_once(&mut client, key, BODY, KEY).await.unwrap();
+    let again = client.post_once(BODY, KEY).await.unwrap();
     print(&again);
     let pet = again.expect(201);
     assert_eq!(again.header("idempotency-replayed"), Some("?1"));

@@ -11,6 +11,7 @@ pub mod contract;
 mod exchange;
 pub mod proxy;
 mod published;
+mod reading;
 pub mod request;
 mod schema;
 pub mod wire;

@@ -165,8 +165,3 @@ where
         Sender::Http1(sender)
     })
 }
-
-/// Returns a complete GET request over HTTP/1.1.
-pub fn http1_get(target: &str, key: &str) -> String {
-    format!("GET {target} HTTP/1.1\r\nHost: animals\r\nAuthorization: Bearer {key}\r\n\r\n")
-}

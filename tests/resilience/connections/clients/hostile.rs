@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
+use kit::client;
 use rustls::ClientConnection;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -12,7 +13,7 @@ use super::frames::{
     Connection, DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, frame, get, get_headers, header_block,
     preface, stream,
 };
-use super::good::{Trust, http1_get};
+use super::good::Trust;
 
 /// What the client does before it does nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,9 +134,9 @@ impl Kind {
             }
             Self::HalfHeaderHttp2 => [preface(65_535), frame(HEADERS, 0, 1, &[0x82])].concat(),
             // An error, whose response is small.
-            Self::IdleHttp1 => http1_get("/v1/pets/0", key).into_bytes(),
+            Self::IdleHttp1 => client::get("/v1/pets/0", key).into_bytes(),
             Self::IdleHttp2 => [preface(65_535), get(1, "/v1/pets/0", key)].concat(),
-            Self::UnreadHttp1(target, count) => http1_get(target, key).repeat(count).into_bytes(),
+            Self::UnreadHttp1(target, count) => client::get(target, key).repeat(count).into_bytes(),
             Self::UnreadHttp2(pages) => preface(0).into_iter().chain(requests(pages)).collect(),
             Self::UnreadErrors(count) => {
                 let mut headers = get_headers("/v1/pets", "none");

@@ -1,10 +1,6 @@
-//! Runs the program in a temporary directory, and starts the service as a process.
+//! Runs the program in a temporary directory ([`WorkDir`]), and starts the service as a process ([`Program`]).
 
-use std::env;
-use std::fs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::process::{Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +8,6 @@ use std::time::{Duration, Instant};
 use reqwest::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::sync::{Notify, watch};
@@ -23,176 +18,30 @@ use crate::recorder::request::RequestExt;
 use crate::recorder::wire::Response;
 use crate::recorder::{Recorder, proxy};
 
+mod directory;
+
+pub use directory::{Finished, WorkDir, patient, program};
+
 /// The time limit of each wait.
 pub const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Returns the path of `animal-store`. Cargo builds it beside the directory of the test programs.
-pub fn program() -> PathBuf {
-    let test = env::current_exe().expect("the path of the test program");
-    let built = test.ancestors().nth(2).expect("the directory of the test programs").join("animal-store");
-    assert!(built.is_file(), "{} is missing: build the tests with cargo", built.display());
-    built
+/// A running service.
+pub struct Program {
+    child: Child,
+    stdout: Option<Lines<BufReader<ChildStdout>>>,
+    log: Arc<Log>,
+    reading: Option<JoinHandle<()>>,
+    /// The address of the service, not of the proxy.
+    pub direct: SocketAddr,
+    /// The address of the recording proxy, which clients must use.
+    pub address: SocketAddr,
+    recorder: Arc<Recorder>,
+    http: reqwest::Client,
 }
 
-/// A temporary directory to run the program in.
-pub struct WorkDir(TempDir);
-
-/// The result of a program that has exited.
-pub struct Finished {
-    /// The exit status; `None` if a signal ended the program.
-    pub code: Option<i32>,
-    /// Standard output.
-    pub stdout: String,
-    /// Standard error.
-    pub stderr: String,
-    /// The files in the directory before the run.
-    before: Vec<PathBuf>,
-}
-
-impl Finished {
-    /// Returns the standard output of a successful run without other output, except about a new database and about
-    /// changed keys.
-    #[track_caller]
-    pub fn success(self) -> String {
-        let created = self.created();
-        let is_quiet = self.without_audit().is_empty() || created.is_some();
-        assert!(self.code == Some(0) && is_quiet, "{}", self.stderr);
-        if let Some(created) = created {
-            assert!(!self.before.contains(&created), "{} is not new", created.display());
-        }
-        self.stdout
-    }
-
-    /// Returns the log records about changed keys on standard error.
-    pub fn audit(&self) -> Vec<&str> {
-        self.stderr.lines().filter(|line| line.contains(" INFO  key ")).collect()
-    }
-
-    /// Returns standard error without the records about changed keys.
-    fn without_audit(&self) -> String {
-        let rest = self.stderr.split_inclusive('\n').filter(|line| !line.contains(" INFO  key "));
-        rest.collect()
-    }
-
-    /// Returns the path of the new database, if standard error has only the line about it.
-    pub fn created(&self) -> Option<PathBuf> {
-        let rest = self.without_audit();
-        let line = rest.strip_prefix("created a new database, ")?.strip_suffix(")\n")?;
-        let (path, _source) = line.split_once(" (set by ")?;
-        (!line.contains('\n')).then(|| path.into())
-    }
-
-    /// Returns the only line on standard error of a failed run.
-    #[track_caller]
-    pub fn failure(self) -> String {
-        assert!(self.code.is_some_and(|code| code != 0), "exit status {:?}: {}", self.code, self.stdout);
-        assert_eq!(self.stdout, "");
-        let line = self.stderr.strip_suffix('\n').expect("a line on standard error");
-        assert!(!line.is_empty() && !line.contains('\n'), "not one line: {line}");
-        line.to_owned()
-    }
-}
-
-/// Sets time limits that a busy machine does not reach.
-pub fn patient(command: &mut Command) {
-    let limits = ["REQUEST_TIMEOUT", "LOCK_TIMEOUT", "SHUTDOWN_GRACE", "POSTGRES__STATEMENT_TIMEOUT"];
-    command.envs(limits.map(|limit| (format!("ANIMAL_STORE_{limit}"), "5m")));
-}
-
-impl Default for WorkDir {
-    fn default() -> Self {
-        Self(tempfile::tempdir().expect("a temporary directory"))
-    }
-}
-
-impl WorkDir {
-    /// Creates an empty directory.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Returns a path in the directory.
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// Writes a file in the directory. Returns its path.
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        fs::write(self.path(name), content).expect("a file");
-        self.path(name)
-    }
-
-    /// Sets the permissions of a file in the directory.
-    pub fn set_mode(&self, name: &str, mode: u32) {
-        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
-        fs::set_permissions(self.path(name), permissions).expect("a file");
-    }
-
-    /// Returns the paths and contents of all files in the directory.
-    pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let entries = fs::read_dir(self.0.path()).expect("a directory");
-        let paths = entries.map(|entry| entry.expect("an entry").path());
-        let mut files: Vec<_> =
-            paths.map(|path| (path.clone(), fs::read(path).unwrap_or_default())).collect();
-        files.sort();
-        files
-    }
-
-    /// Returns the paths of all files in the directory.
-    pub fn names(&self) -> Vec<PathBuf> {
-        self.files().into_iter().map(|(path, _)| path).collect()
-    }
-
-    /// Runs `animal-store` until it exits. The default database is in this directory.
-    pub async fn run(&self, arguments: &[&str]) -> Finished {
-        self.run_with(arguments, &[]).await
-    }
-
-    /// Runs `animal-store` with these environment variables until it exits.
-    pub async fn run_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
-        self.run_changed(arguments, |command| {
-            command.envs(environment.iter().copied());
-        })
-        .await
-    }
-
-    /// Runs `animal-store` until it exits, after `change` was applied to the command.
-    pub async fn run_changed(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Finished {
-        let before = self.names();
-        let mut command = self.command(arguments);
-        change(&mut command);
-        let output = timeout(TIMEOUT, command.output()).await;
-        let Output { status, stdout, stderr } =
-            output.expect("the end within the time limit").expect("the program");
-        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        Finished { code: status.code(), stdout: text(stdout), stderr: text(stderr), before }
-    }
-
-    /// Starts `animal-store`. The process is killed when the value is dropped.
-    pub fn start(&self, arguments: &[&str]) -> Child {
-        self.command(arguments).spawn().expect("the program")
-    }
-
-    /// Creates an API key.
-    pub async fn key(&self) -> String {
-        self.run(&["key", "create", "tests"]).await.success().trim_end().to_owned()
-    }
-
-    /// Starts the service on a free port and waits until it is ready.
-    pub async fn serve(&self, arguments: &[&str]) -> Program {
-        self.serve_with(arguments, |_| {}).await
-    }
-
-    /// Starts the service like [`Self::serve`], after `change` was applied to the command.
-    pub async fn serve_with(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Program {
-        self.serve_at(&[&["--bind", "127.0.0.1:0"], arguments].concat(), change).await
-    }
-
-    /// Starts the service at the address in the arguments, after `change` was applied to the command.
-    pub async fn serve_at(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Program {
-        let mut command = self.command(&["serve"]);
-        command.args(arguments);
-        change(&mut command);
+impl Program {
+    /// Starts the service and waits until it is ready.
+    async fn ready(mut command: Command) -> Self {
         let mut child = command.spawn().expect("the program");
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe")).lines();
         let log = Arc::new(Log::default());
@@ -212,34 +61,9 @@ impl WorkDir {
             _ => direct,
         };
         let http = reqwest::Client::builder().no_proxy().build().expect("a client");
-        Program { child, stdout: Some(stdout), log, reading, direct, address, recorder, http }
+        Self { child, stdout: Some(stdout), log, reading, direct, address, recorder, http }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(program());
-        command.args(arguments).current_dir(self.0.path());
-        // The environment may contain settings of the program.
-        command.env_clear().kill_on_drop(true);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    }
-}
-
-/// A running service.
-pub struct Program {
-    child: Child,
-    stdout: Option<Lines<BufReader<ChildStdout>>>,
-    log: Arc<Log>,
-    reading: Option<JoinHandle<()>>,
-    /// The address of the service, not of the proxy.
-    pub direct: SocketAddr,
-    /// The address of the recording proxy, which clients must use.
-    pub address: SocketAddr,
-    recorder: Arc<Recorder>,
-    http: reqwest::Client,
-}
-
-impl Program {
     /// Sends a GET request with this key.
     pub async fn get(&self, key: &str, target: &str) -> Response {
         self.request(Method::GET, key, target).response().await
