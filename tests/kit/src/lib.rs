@@ -3,4 +3,4 @@
 pub mod layers;
 mod skips;
 
-pub use skips::{Need, is_installed, skip};
+pub use skips::{Need, is_installed, is_long, sample, skip};
