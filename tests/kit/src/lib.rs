@@ -18,4 +18,4 @@ pub mod program;
 pub mod recorder;
 mod runs;
 
-pub use runs::{Need, is_installed, is_long, skip};
+pub use runs::{Need, is_installed, is_long, sample, skip};

@@ -55,6 +55,12 @@ pub fn is_long() -> bool {
     env::var_os("STORE_TESTS_LONG").is_some_and(|value| value == "1")
 }
 
+/// Returns all cases in long runs, and otherwise every fifth. Five has no factor in common with the two or three cases
+/// that many places have.
+pub fn sample<C>(cases: impl IntoIterator<Item = C>) -> impl Iterator<Item = C> {
+    cases.into_iter().step_by(if is_long() { 1 } else { 5 })
+}
+
 /// Returns the line about a test.
 fn line(test: &str, reason: &str) -> String {
     // The reason may be the output of a program.

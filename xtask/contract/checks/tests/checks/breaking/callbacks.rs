@@ -1,10 +1,11 @@
 //! A callback reverses the direction, so each rule about requests or responses of operations has another one there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
+use checks::breaking::compare;
 use serde_json::json;
 
-use super::documents::changes;
+use super::documents::{TODAY, document};
 use super::rules::CASES;
 
 /// The rules that say the same in both directions, and those about parts of the document outside of the callback.
@@ -45,8 +46,11 @@ fn sent(text: &str) -> String {
 #[test]
 fn no_rule_of_the_other_direction_is_reported_for_a_callback() {
     let mut same = BTreeSet::new();
+    // Most cases have the same base.
+    let mut bases = HashMap::new();
     for case in CASES.iter().filter(|case| case.breaks) {
-        let found = changes(&sent(&case.base), &sent(&case.text));
+        let base = bases.entry(&case.base).or_insert_with(|| document("base.yaml", &sent(&case.base)));
+        let found = compare(base, &document("new.yaml", &sent(&case.text)), TODAY);
         same.extend(found.iter().map(|change| change.rule.name).filter(|name| *name == case.rule));
     }
     assert_eq!(same, SAME.into());

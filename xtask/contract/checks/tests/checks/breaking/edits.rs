@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use checks::breaking::change_rules;
+use checks::breaking::{change_rules, compare};
 use serde::Deserialize;
 
-use super::documents::{LIBRARY, SHAPES, changes, edit, edit_from};
+use super::documents::{LIBRARY, SHAPES, TODAY, changes, document, edit, edit_from};
 
 const RENDERED: &str = include_str!("compared.md");
 
@@ -82,16 +82,16 @@ fn every_change_of_the_table_has_a_line_and_a_sentence() {
     for edit in table() {
         let edited = edit.edited();
         for (base, revision) in [(edit.original(), edited.as_str()), (&edited, edit.original())] {
-            for change in changes(base, revision) {
+            let [old, new] =
+                [("base.yaml", base), ("new.yaml", revision)].map(|(path, text)| document(path, text));
+            for change in compare(&old, &new, TODAY) {
                 assert_eq!(change.place.file, "new.yaml");
                 assert!(revision.get(change.place.span.start..change.place.span.end).is_some());
                 assert!(change.place.span.line >= 1);
-                let document = super::documents::document("new.yaml", revision);
-                assert!(document.root.pointer(&change.place.pointer).is_some(), "{}", change.place.pointer);
-                if let Some(old) = &change.base {
-                    let document = super::documents::document("base.yaml", base);
-                    assert!(document.root.pointer(&old.pointer).is_some(), "{}", old.pointer);
-                    assert_eq!(old.file, "base.yaml");
+                assert!(new.root.pointer(&change.place.pointer).is_some(), "{}", change.place.pointer);
+                if let Some(place) = &change.base {
+                    assert!(old.root.pointer(&place.pointer).is_some(), "{}", place.pointer);
+                    assert_eq!(place.file, "base.yaml");
                 }
                 assert!(!change.sentence().contains("``"), "{}", change.sentence());
                 assert!(!change.rule.explanation.is_empty());

@@ -123,7 +123,7 @@ fn cycles_and_long_chains_of_references_terminate() {
     assert!(changes(&references, &references)[0].what.contains("back to"));
 
     // Recursion of this depth would exceed the stack of a test, 2 MiB.
-    const LAST: usize = 8_000;
+    const LAST: usize = 4_000;
     let chain = |last: &str, link: &dyn Fn(usize) -> String| {
         let mut schemas = String::from("{");
         for number in 0..LAST {
@@ -186,7 +186,7 @@ fn wide_documents_are_compared_in_linear_time() {
         let mut enums = String::new();
         let mut parameters = String::new();
         let mut servers = String::new();
-        for number in start..start + 20_000 {
+        for number in start..start + 5_000 {
             let _ = write!(enums, "v{number}, ");
             let _ = write!(parameters, "{{name: p{number}, in: query}}, ");
             let _ = write!(servers, "{{url: 'https://{number}.example.com'}}, ");
@@ -196,9 +196,9 @@ fn wide_documents_are_compared_in_linear_time() {
         );
         small(&paths, "{}")
     };
-    let said = changes(&many(0), &many(10_000));
+    let said = changes(&many(0), &many(2_500));
     // The values of the `enum` are two findings.
-    assert_eq!(said.len(), 10_000 * 4 + 2);
+    assert_eq!(said.len(), 2_500 * 4 + 2);
 }
 
 /// YAML that resembles an OpenAPI document, with any value at any place.
@@ -300,7 +300,7 @@ fn any_document() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(if kit::is_long() { 2048 } else { 128 }))]
 
     #[test]
     fn any_two_trees_are_compared(base in any_document(), revision in any_document()) {

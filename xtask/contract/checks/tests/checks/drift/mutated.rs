@@ -35,7 +35,7 @@ fn is_prose(pointer: &str) -> bool {
 
 #[test]
 fn every_mutant_is_reported_or_prose() {
-    let all = mutants();
+    let all: Vec<Mutant> = kit::sample(mutants()).collect();
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let judged: Vec<Result<bool, String>> = thread::scope(|scope| {
         let shares = all.chunks(all.len().div_ceil(threads));
@@ -48,7 +48,7 @@ fn every_mutant_is_reported_or_prose() {
     let wrong: Vec<_> = judged.into_iter().filter_map(Result::err).collect();
     println!("{} mutants: {refused} refused, {quiet} quiet, {} wrong", all.len(), wrong.len());
     assert!(wrong.is_empty(), "{} of {} are wrong:\n{}", wrong.len(), all.len(), wrong.join("\n"));
-    assert!(refused > 300, "only {refused} were refused");
+    assert!(refused > all.len() / 4, "only {refused} were refused");
 }
 
 /// Returns whether a mutant is reported, or a message if that is not as expected.

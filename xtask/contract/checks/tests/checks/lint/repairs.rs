@@ -124,7 +124,7 @@ const UNREPAIRED: &[(&str, &[&str])] = &[
 #[test]
 fn each_repair_removes_its_finding() {
     let (mut wrong, mut rules) = (String::new(), BTreeSet::new());
-    for case in CASES.iter() {
+    for case in CASES.iter().filter(|case| case.breaks) {
         let root = document::read(&case.text).unwrap();
         let json = serde_json::to_string_pretty(&root).unwrap();
         for (file, text) in [("library.yaml", &case.text), ("library.json", &json)] {

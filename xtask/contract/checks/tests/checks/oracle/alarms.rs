@@ -14,8 +14,8 @@ use super::judge::{Judge, Part};
 use super::shrink;
 use super::values::{FEW, MANY, values};
 
-/// The number of pairs without `ORACLE_CASES`.
-const PAIRS: usize = 400;
+/// The number of pairs in short runs.
+const PAIRS: usize = 80;
 
 /// One direction of a pair.
 struct Alarm<'c> {

@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::case::{Case, DIRECTIONS, Dice, Direction, changes_in, generated, names, yaml};
 
-/// The number of documents without `ORACLE_CASES`.
-const DOCUMENTS: usize = 250;
+/// The number of documents in short runs.
+const DOCUMENTS: usize = 50;
 
 const NAMES: [&str; 4] = ["Cat", "Dog", "Fish", "Bird"];
 

@@ -9,8 +9,8 @@ use super::edit::edited;
 use super::generate::{self, Vocabulary};
 use super::shrink;
 
-/// The number of pairs without `ORACLE_CASES`.
-const PAIRS: usize = 100;
+/// The number of pairs in short runs.
+const PAIRS: usize = 20;
 
 /// A direction in a callback, and the direction of the operation with the same sender.
 const REVERSED: [(Direction, Direction); 2] =

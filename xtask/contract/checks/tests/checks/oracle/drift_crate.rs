@@ -20,8 +20,8 @@ use super::judge::Part;
 use super::shrink;
 use super::values::{FEW, MANY};
 
-/// The number of pairs without `ORACLE_CASES`.
-const PAIRS: usize = 600;
+/// The number of pairs in short runs.
+const PAIRS: usize = 120;
 
 /// The result of the crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -220,7 +220,7 @@ fn each_disagreement_with_the_crate_drift_is_of_a_known_kind() {
     assert!(failures.is_empty(), "{text}");
     let stale: Vec<_> =
         KINDS.iter().zip(kinds).filter(|(_, count)| *count == 0).map(|(kind, _)| kind.why).collect();
-    assert!(stale.is_empty(), "no disagreement is of this kind: {stale:?}");
+    assert!(stale.is_empty() || !kit::is_long(), "no disagreement is of this kind: {stale:?}");
     // The crate must be able to read every generated document.
     let failed = verdicts.iter().filter(|((opinion, _), _)| *opinion == Opinion::Failed);
     assert_eq!(failed.map(|(_, count)| count).sum::<usize>(), 0, "`drift` could not read the documents");

@@ -12,8 +12,8 @@ use super::judge::{Judge, Part};
 use super::shrink;
 use super::values::{FEW, values};
 
-/// The number of pairs without `ORACLE_CASES`.
-const PAIRS: usize = 600;
+/// The number of pairs in short runs.
+const PAIRS: usize = 120;
 
 /// Returns a schema and an edit of it, two unrelated schemas, or two schemas of the same type with many keywords.
 pub(crate) fn pair(dice: &mut Dice) -> (Case, Case) {

@@ -18,8 +18,8 @@ use super::rewrite::{Around, REWRITES, Rewrite};
 use super::shrink;
 use crate::breaking::documents::SHAPES;
 
-/// The number of rewritten schemas, and of reversed pairs, without `ORACLE_CASES`.
-const CASES: usize = 60;
+/// The number of rewritten schemas, and of reversed pairs, in short runs.
+const CASES: usize = 12;
 
 /// Whether a rewrite may cause the change: generated clients have other types, but requests and responses are equal.
 fn is_allowed(change: &Change) -> bool {
@@ -136,7 +136,7 @@ fn rewrites_of_generated_schemas_change_nothing() {
     }
     assert!(failures.is_empty(), "{failures}");
     let never: Vec<_> = REWRITES.iter().map(|(name, _)| name).filter(|name| counts[**name].0 == 0).collect();
-    assert!(never.is_empty(), "never applied: {never:?}");
+    assert!(never.is_empty() || !kit::is_long(), "never applied: {never:?}");
 }
 
 /// The JSON pointers of all schemas of a document.
@@ -184,7 +184,8 @@ fn rewrites_of_frozen_documents_change_nothing() {
         let (base, document) = (read(text), json_of(text));
         let components = document["components"]["schemas"].as_object().expect("it has schemas");
         let places = schemas(&document);
-        for at in places.into_iter().filter(|at| !is_chosen_by_name(&document, at)) {
+        let places = places.into_iter().filter(|at| !is_chosen_by_name(&document, at));
+        for at in kit::sample(places) {
             for rewrite in REWRITES {
                 let here = document.pointer(&at).expect("it was listed");
                 let Some((other, added)) = rewritten(here, components, *rewrite) else { continue };
@@ -208,7 +209,7 @@ fn rewrites_of_frozen_documents_change_nothing() {
         "rewrites: {applied} of frozen documents, {} wrong",
         failures.values().map(|(count, _)| count).sum::<usize>()
     );
-    assert!(applied > 1000, "only {applied}");
+    assert!(applied > if kit::is_long() { 1000 } else { 200 }, "only {applied}");
     let text: String = failures
         .iter()
         .map(|(said, (count, text))| format!("## {count} times, {said}\n{text}\n\n"))

@@ -1,8 +1,8 @@
 //! Tests the comparison by independent means: values and a validator that share no code with it, laws, and the crate
 //! `drift`.
 //!
-//! `ORACLE_CASES` multiplies the number of generated pairs: `ORACLE_CASES=50 cargo test -p checks --test
-//! oracle -- --nocapture`. The random numbers are the same in each run.
+//! `STORE_TESTS_LONG=1` generates more pairs, and `--nocapture` prints their numbers. The random numbers are the same in
+//! each run.
 
 mod alarms;
 mod authors;

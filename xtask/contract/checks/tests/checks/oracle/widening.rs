@@ -13,8 +13,8 @@ use super::generate::{self, NAMES, Vocabulary};
 use super::judge::plain;
 use super::shrink;
 
-/// The number of pairs without `ORACLE_CASES`.
-const PAIRS: usize = 600;
+/// The number of pairs in short runs.
+const PAIRS: usize = 120;
 
 /// Returns the case with one to three wider schemas in it, the same for the same seed.
 fn widened(base: &Case, seed: u64) -> Case {
