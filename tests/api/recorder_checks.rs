@@ -149,6 +149,8 @@ found! {
             r#"{"code":"not_found","message":"no","status":404}"#) => "x-request-id must be present once";
     a_dot_segment_with_status_200_is_found: "GET /v1/./things",
         with_body(LIST, r#"{"code":"x","message":"","status":404}"#) => "the status must be 404";
+    a_200_to_a_malformed_head_is_found: "GET http://user@animals/v1/things",
+        with_body(LIST, r#"{"code":"x","message":"","status":404}"#) => "the status must be 400";
     an_empty_400_to_a_request_is_found: "GET /v1/things",
         with_body("HTTP/1.1 400 Bad Request\r\n", "") => "does not declare this status";
     an_empty_404_to_other_bytes_is_found: "GET /v1/ things",

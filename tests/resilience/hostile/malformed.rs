@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use crate::hostile::forms::malformed;
 use crate::row::{exclusive, grouped, resident, row};
 use kit::program::{Program, WorkDir};
+use kit::recorder::{Exchange, Recorder};
 
 const CLIENTS: usize = 32;
 /// How long a client waits for more bytes before it closes its side of the connection.
@@ -75,6 +76,7 @@ fn contains(bytes: &[u8], text: &str) -> bool {
 
 /// Sends the malformed requests of these seeds, and checks the responses.
 async fn send_all(numbers: std::ops::Range<u64>, address: SocketAddr, key: &str, seen: &Mutex<Seen>) {
+    let recorder = &Arc::new(Recorder::default());
     let next = AtomicU64::new(numbers.start);
     let client = async || {
         loop {
@@ -83,6 +85,13 @@ async fn send_all(numbers: std::ops::Range<u64>, address: SocketAddr, key: &str,
                 return;
             }
             let response = send(address, &malformed(number, key)).await;
+            let mut exchange = Exchange::new(Arc::clone(recorder));
+            exchange.sent(&malformed(number, key));
+            exchange.received(&response);
+            let found = recorder.violations();
+            let sent = malformed(number, key);
+            let sent = String::from_utf8_lossy(&sent[..sent.len().min(1000)]);
+            assert!(found.is_empty(), "number {number}: {found:?} to {sent:?}");
             let statuses = statuses(&response);
             let text = || String::from_utf8_lossy(&response);
             assert!(statuses.iter().all(|status| *status < 500), "number {number}: {}", text());

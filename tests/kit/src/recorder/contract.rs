@@ -148,11 +148,13 @@ impl Contract {
         }
         let path = request.path();
         let is_page = response.header("content-type").is_some_and(|kind| kind.starts_with("text/html"));
-        if is_page || published::is(path) && response.status != 404 {
+        let is_file = is_page || published::is(path) && response.status != 404;
+        if is_file && !request.is_malformed {
             checked.violations = published::check(request, response);
             return checked;
         }
-        let operations = self.at(path);
+        // The service refuses a malformed head before it looks at method and path.
+        let operations = if request.is_malformed { Vec::new() } else { self.at(path) };
         let method = if request.method == "HEAD" { "GET" } else { &*request.method };
         let found = operations.iter().find(|operation| operation.method == method);
         checked.violations = match found {
@@ -180,9 +182,12 @@ impl Contract {
         checked
     }
 
-    /// Returns the operations at a path. A path is not normalized before.
+    /// Returns the operations at a path. A path is not normalized before; one with dot segments has none.
     fn at(&self, path: &str) -> Vec<&Operation> {
         let Some(path) = path.strip_prefix(&self.base_path) else { return Vec::new() };
+        if path.split('/').any(|segment| [".", ".."].contains(&segment)) {
+            return Vec::new();
+        }
         let fits = |template: &str| {
             let (mut requested, mut segments) = (path.split('/'), template.split('/'));
             loop {
@@ -198,7 +203,7 @@ impl Contract {
         self.operations.iter().filter(|operation| fits(&operation.path)).collect()
     }
 
-    /// Checks a response to a path or method without an operation, which must be 404 or 405.
+    /// Checks a response to a path or method without an operation, which must be 404 or 405, or 400 to a malformed head.
     fn check_no_operation(
         &self,
         operations: &[&Operation],
@@ -206,7 +211,11 @@ impl Contract {
         response: &Response,
     ) -> Vec<String> {
         let mut violations = Vec::new();
-        let status = if operations.is_empty() { 404 } else { 405 };
+        let status = match operations {
+            _ if request.is_malformed => 400,
+            [] => 404,
+            _ => 405,
+        };
         if response.status != status {
             violations.push(format!("no operation has this path and method, so the status must be {status}"));
         }

@@ -44,7 +44,7 @@ pub(super) fn base_path(document: &Value) -> String {
             variables.fold(server["url"].as_str().unwrap_or_default().to_owned(), |url, (name, variable)| {
                 url.replace(&format!("{{{name}}}"), variable["default"].as_str().unwrap_or_default())
             });
-        RequestLine { method: "GET".to_owned(), target: url }.path().to_owned()
+        RequestLine { target: url, ..RequestLine::default() }.path().to_owned()
     });
     let first = paths.next().expect("the document has a server");
     assert!(paths.all(|path| path == first), "the servers have different base paths");

@@ -2,7 +2,9 @@
 //!
 //! The parsers are incremental: they are fed with bytes as they arrive and return the complete messages.
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::header::CONTENT_LENGTH;
+use http::uri::Authority;
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use serde_json::Value;
 
 /// The bytes are not valid HTTP/1.1.
@@ -16,6 +18,9 @@ pub struct RequestLine {
     pub method: String,
     /// The target, as the client sent it.
     pub target: String,
+    /// Whether the service refuses the head with 400 before it looks at method and path: for its target, its `Host` or its
+    /// transfer codings. hyper accepts such a head.
+    pub is_malformed: bool,
 }
 
 impl RequestLine {
@@ -96,14 +101,15 @@ enum Framing {
 impl Framing {
     fn of(headers: &HeaderMap, otherwise: Self) -> Result<Self, Malformed> {
         if let Some(coding) = headers.get("transfer-encoding") {
-            return match coding.as_bytes() {
-                b"chunked" => Ok(Self::ChunkSize),
-                _ => Err(Malformed("a transfer coding other than chunked".to_owned())),
+            return match coding.as_bytes().eq_ignore_ascii_case(b"chunked") {
+                true => Ok(Self::ChunkSize),
+                false => Err(Malformed("a transfer coding other than chunked".to_owned())),
             };
         }
         let mut lengths = headers.get_all("content-length").iter();
         let Some(length) = lengths.next() else { return Ok(otherwise) };
-        let length = length.to_str().ok().and_then(|length| length.parse().ok());
+        let digits = length.to_str().ok().filter(|length| length.bytes().all(|byte| byte.is_ascii_digit()));
+        let length = digits.and_then(|digits| digits.parse().ok());
         match (length, lengths.next()) {
             (Some(length), None) => Ok(Self::Length(length)),
             _ => Err(Malformed("a content-length that is not one number".to_owned())),
@@ -133,7 +139,7 @@ impl Framing {
                     Err(error) => return Err(Malformed(error.to_string())),
                 },
                 Self::Chunk(size) => {
-                    if buffer.len() < *size + 2 {
+                    if buffer.len() < size.saturating_add(2) {
                         return Ok(false);
                     }
                     body.extend(buffer.drain(..*size));
@@ -188,20 +194,59 @@ impl Requests {
             let parsed = request.parse(&self.buffer).map_err(|error| Malformed(error.to_string()))?;
             let httparse::Status::Complete(head) = parsed else { return Ok(()) };
             let headers = header_map(request.headers)?;
+            let target = request.path.unwrap_or_default().to_owned();
+            let uri = Uri::try_from(&target).map_err(|error| Malformed(error.to_string()))?;
             let line = RequestLine {
                 method: request.method.unwrap_or_default().to_owned(),
-                target: request.path.unwrap_or_default().to_owned(),
+                target,
+                is_malformed: !is_valid(&uri, &headers, request.version == Some(1)),
             };
-            let framing = Framing::of(&headers, Framing::Length(0));
+            let framing = Framing::of(&one_length(&headers), Framing::Length(0));
             // The service itself answers a request with codings before `chunked`. hyper refuses other malformed framing.
-            let codings = headers.get("transfer-encoding").map_or(&b""[..], |codings| codings.as_bytes());
-            if framing.is_ok() || codings.ends_with(b"chunked") {
+            let codings = headers.get_all("transfer-encoding").iter().next_back();
+            let last = codings.and_then(|codings| codings.to_str().ok()?.rsplit(',').next());
+            let is_chunked = last.is_some_and(|last| last.trim().eq_ignore_ascii_case("chunked"));
+            if codings.is_some() && (!is_chunked || request.version == Some(0)) {
+                return Err(Malformed("a transfer coding that hyper refuses".to_owned()));
+            }
+            if framing.is_ok() || is_chunked {
                 found.push(line);
             }
             self.body = Some(framing?);
             self.buffer.drain(..head);
         }
     }
+}
+
+/// Replaces equal lengths by one, as hyper does (RFC 9112, section 6.3).
+fn one_length(headers: &HeaderMap) -> HeaderMap {
+    let mut headers = headers.clone();
+    let mut lengths: Vec<HeaderValue> = headers.get_all(CONTENT_LENGTH).iter().cloned().collect();
+    lengths.dedup();
+    if let [length] = &lengths[..] {
+        headers.insert(CONTENT_LENGTH, length.clone());
+    }
+    headers
+}
+
+/// Whether a request has a target of HTTP without user information, one valid `Host`, which only HTTP/1.0 may omit, and no
+/// transfer coding but `chunked`.
+fn is_valid(uri: &Uri, headers: &HeaderMap, is_http_1_1: bool) -> bool {
+    let has_no_user = |authority: &Authority| !authority.as_str().contains('@');
+    let is_http = uri.scheme_str().is_none_or(|scheme| ["http", "https"].contains(&scheme));
+    let hosts: Vec<_> = headers.get_all("host").iter().collect();
+    let has_host = match &hosts[..] {
+        [] => !is_http_1_1,
+        [host] => Authority::try_from(host.as_bytes()).is_ok_and(|host| has_no_user(&host)),
+        _ => false,
+    };
+    let codings: Vec<_> = headers.get_all("transfer-encoding").iter().collect();
+    let is_chunked = match &codings[..] {
+        [] => true,
+        [coding] => coding.as_bytes().eq_ignore_ascii_case(b"chunked"),
+        _ => false,
+    };
+    is_http && uri.authority().is_none_or(has_no_user) && has_host && is_chunked
 }
 
 /// Parses the responses of a server.

@@ -128,7 +128,7 @@ impl Client {
 
     async fn send(&mut self, mut request: Request<Full<Bytes>>) -> Result<(StatusCode, Bytes), Error> {
         let target = request.uri().path_and_query().map_or("/", |target| target.as_str()).to_owned();
-        let line = RequestLine { method: request.method().to_string(), target };
+        let line = RequestLine { method: request.method().to_string(), target, is_malformed: false };
         let response = match &mut self.sender {
             Sender::Http1(sender) => {
                 sender.ready().await?;
