@@ -8,8 +8,7 @@ use std::fs;
 use client::client;
 use serde_json::{Value, json};
 
-const DOCUMENT: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/contract/checks/tests/documents/library.yaml");
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/xtask/contract/fixtures/library.yaml");
 
 /// Returns the parts that are named after an edit: a JSON pointer, and the value there.
 fn named(at: &str, value: Value) -> String {
