@@ -167,12 +167,12 @@ impl Dice {
     }
 }
 
-/// Generates `number` cases, and 25 times as many in long runs. They are the same in each run.
+/// Generates `number` cases, and five times as many in long runs. They are the same in each run.
 pub(crate) fn generated<T: std::fmt::Debug>(
     number: usize,
     make: impl Fn(&mut Dice) -> T + Clone,
 ) -> impl Iterator<Item = T> {
-    let factor = if kit::is_long() { 25 } else { 1 };
+    let factor = if kit::is_long() { 5 } else { 1 };
     let mut runner = TestRunner::deterministic();
     let strategy = Just(()).prop_perturb(move |(), rng| make(&mut Dice(rng)));
     (0..number * factor).map(move |_| strategy.new_tree(&mut runner).expect("nothing is rejected").current())
