@@ -70,8 +70,8 @@ macro_rules! engine {
     ($store:expr, $method:ident($($argument:expr),*).await) => {
         match &$store.engine {
             Engine::Sqlite(engine) => engine.$method($($argument),*).await,
-            // In a box: else a get on SQLite moves the memory of this future, too, 3.7% of its instructions
-            // (`cargo xtask bench instructions`, 2.0.0).
+            // In a box: otherwise a get on SQLite moves the memory of this future too (xtask/RECORDS.md, "What made requests
+            // cheaper", the future of PostgreSQL).
             Engine::Postgres(engine) => Box::pin(engine.$method($($argument),*)).await,
         }
     };

@@ -36,7 +36,7 @@ const NIGHT: [(&str, &[&str]); 6] = [
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     /// Run what is run each night and before a release, too: long tests, fuzzing, third-party tools, faults, a cluster,
-    /// instructions, and the archive. Takes an hour.
+    /// instructions, and the archive.
     #[arg(long)]
     all: bool,
 }
