@@ -7,13 +7,12 @@ use std::time::Duration;
 use rustix::process::Pid;
 use tokio::sync::{Mutex, MutexGuard};
 
-/// Whether the rows are collected. Then tests run one at a time, so that time limits can be checked.
+/// Whether the rows are collected. Then tests run one at a time (`cargo xtask faults`), so that time limits can be checked.
 pub fn measured() -> bool {
     env::var_os("STORE_TESTS_FAULTS").is_some()
 }
 
-/// Waits until no other fault is injected and no other test needs much memory. Concurrent ones would change each other's
-/// measurements.
+/// Waits until no other test has hundreds of connections open.
 pub async fn exclusive() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::const_new(());
     TURN.lock().await

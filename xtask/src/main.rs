@@ -74,23 +74,22 @@ fn main() -> ExitCode {
         | Commands::Site(_)
         | Commands::Lsp(_)
         | Commands::Licences(_)
-        | Commands::Dev(_) => run("project", &DAILY),
-        Commands::Dist(_)
-        | Commands::Fuzz(_)
-        | Commands::Faults(_)
-        | Commands::Bench(_)
-        | Commands::Interop(_) => run("lab", &ALL),
+        | Commands::Dev(_) => run(&["project"], &DAILY),
+        Commands::Dist(_) | Commands::Fuzz(_) | Commands::Faults(_) | Commands::Bench(_) => run(&["lab"], &ALL),
+        // It starts commands of `project`.
+        Commands::Interop(_) => run(&["lab", "project"], &ALL),
     })
 }
 
-/// Builds a program and replaces this process by it. Returns only the reason why it cannot.
-fn run(program: &str, packages: &[&str]) -> Result<u8, String> {
-    let mut build = cargo(&["build", "--bin", program]);
+/// Builds programs and replaces this process by the first. Returns only the reason why it cannot.
+fn run(programs: &[&str], packages: &[&str]) -> Result<u8, String> {
+    let mut build = cargo(&["build"]);
+    build.args(programs.iter().flat_map(|program| ["--bin", program])).args(packages);
     // Standard input is that of the command.
-    if !status(build.args(packages).stdin(Stdio::null()))?.success() {
-        return Err(format!("the package `{program}` does not build, see above"));
+    if !status(build.stdin(Stdio::null()))?.success() {
+        return Err(format!("the package `{}` does not build, see above", programs[0]));
     }
-    let mut command = Command::new(beside(program)?);
+    let mut command = Command::new(beside(programs[0])?);
     let error = command.args(env::args_os().skip(1)).exec();
     Err(cannot_be_run(&command)(error))
 }

@@ -9,10 +9,10 @@ use nix::sched::{CloneFlags, unshare};
 use tokio::runtime::Builder;
 
 /// The rate of the link, and how long a packet may wait in its queue.
-const RATE: &str = "100kbit";
-const QUEUE: &str = "5s";
+const RATE: &str = "400kbit";
+const QUEUE: &str = "1250ms";
 
-/// Runs a test whose processes and sockets use a link of 100 kbit/s. Skips it, if that is impossible here.
+/// Runs a test whose processes and sockets use a link of 400 kbit/s. Skips it, if that is impossible here.
 pub fn on_slow_link<F: Future<Output = ()>>(test: impl FnOnce() -> F + Send + 'static) {
     let run = move || {
         slow_down()?;

@@ -181,12 +181,6 @@ impl Service {
 /// Waits for `event` within [`TIMEOUT`].
 #[track_caller]
 pub fn in_time<T>(what: &str, event: impl Future<Output = T>) -> impl Future<Output = T> {
-    in_time_of(TIMEOUT, what, event)
-}
-
-/// Waits for `event` within `limit`.
-#[track_caller]
-pub fn in_time_of<T>(limit: Duration, what: &str, event: impl Future<Output = T>) -> impl Future<Output = T> {
     let what = what.to_owned();
-    async move { tokio::time::timeout(limit, event).await.unwrap_or_else(|_| panic!("not in time: {what}")) }
+    async move { tokio::time::timeout(TIMEOUT, event).await.unwrap_or_else(|_| panic!("not in time: {what}")) }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::row::{exclusive, row};
+use crate::row::row;
 use kit::Need;
 use kit::client::Client;
 use kit::ledger::Ledger;
@@ -19,7 +19,6 @@ fn library() -> Option<PathBuf> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_wall_clock_jumps() {
-    let _turn = exclusive().await;
     let Some(library) = library() else {
         return kit::skip(Need::Tool, "libfaketime is not installed (Debian: libfaketime)");
     };
@@ -98,7 +97,6 @@ async fn once(client: &mut Client, key: &str) -> (i64, bool) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_clock_that_is_wrong_for_a_while_removes_no_idempotency_key() {
     const FAULT: &str = "the wall clock is 25 hours ahead, then 25 hours behind, each for a while";
-    let _turn = exclusive().await;
     let Some(library) = library() else {
         return kit::skip(Need::Tool, "libfaketime is not installed (Debian: libfaketime)");
     };

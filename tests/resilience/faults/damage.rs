@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::row::{exclusive, row};
+use crate::row::row;
 use kit::client::Client;
 use kit::program::WorkDir;
 
@@ -46,7 +46,6 @@ async fn startup_error(directory: &WorkDir) -> String {
 
 #[tokio::test]
 async fn the_database_is_damaged() {
-    let _turn = exclusive().await;
     let (directory, ..) = filled().await;
     let path = directory.path("animal-store.db");
     let pages = fs::metadata(&path).unwrap().len() / PAGE;
@@ -63,7 +62,6 @@ async fn the_database_is_damaged() {
 
 #[tokio::test]
 async fn the_database_is_truncated() {
-    let _turn = exclusive().await;
     let (directory, ..) = filled().await;
     let path = directory.path("animal-store.db");
     let length = fs::metadata(&path).unwrap().len();
@@ -85,7 +83,6 @@ async fn the_database_is_truncated() {
 /// An animal that cannot be read is a 500. A response never contains a wrong animal.
 #[tokio::test]
 async fn the_database_is_damaged_while_it_is_served() {
-    let _turn = exclusive().await;
     let (directory, key, all) = filled().await;
     let service = directory.serve(&[]).await;
     let path = directory.path("animal-store.db");

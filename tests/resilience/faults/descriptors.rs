@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::faults::injection::prefix;
-use crate::row::{exclusive, milliseconds, row};
+use crate::row::{milliseconds, row};
 use kit::client::{Client, get};
 use kit::ledger::Ledger;
 use kit::postgres::shared;
@@ -20,7 +20,6 @@ use kit::program::{TIMEOUT, WorkDir};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_file_descriptors_are_left() {
-    let _turn = exclusive().await;
     let directory = WorkDir::new();
     let key = directory.key().await;
     let keep_idle = |command: &mut Command| {
@@ -76,7 +75,6 @@ async fn a_flood_leaves_descriptors_to_postgresql_and_the_operators() {
     const MAX: usize = LIMIT - 40 - READERS - 3;
     /// The clients that read at the same time: more than connections for reading, so that all of these are opened.
     const CLIENTS: usize = 2 * READERS;
-    let _turn = exclusive().await;
     let Some(cluster) = shared() else { return };
     if !kit::is_installed("prlimit", "util-linux") {
         return;
@@ -128,7 +126,6 @@ async fn a_flood_leaves_descriptors_to_postgresql_and_the_operators() {
 
 #[tokio::test]
 async fn too_few_file_descriptors_to_start() {
-    let _turn = exclusive().await;
     let directory = WorkDir::new();
     if !kit::is_installed("prlimit", "util-linux") {
         return;

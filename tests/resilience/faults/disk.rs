@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, prlimit};
 use tokio::process::Command;
 
 use crate::faults::injection::{FailingCalls, SmallDisk, prefix};
-use crate::row::{exclusive, milliseconds, row};
+use crate::row::{milliseconds, row};
 use kit::client::Client;
 use kit::ledger::Ledger;
 use kit::program::WorkDir;
@@ -16,7 +16,6 @@ const OPERATORS: &[&str] = &["--ops-bind", "127.0.0.1:0"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_read_only_file_system_is_not_ready() {
-    let _turn = exclusive().await;
     if !kit::is_installed("strace", "strace") {
         return;
     }
@@ -37,20 +36,17 @@ async fn a_read_only_file_system_is_not_ready() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fsync_fails() {
-    let _turn = exclusive().await;
     write_error(2, "`fsync` fails (EIO)", "fsync,fdatasync:error=EIO").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writing_to_the_file_fails() {
-    let _turn = exclusive().await;
     write_error(3, "`write` fails (EIO)", "pwrite64:error=EIO").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reading_from_the_file_fails() {
     const FAULT: &str = "`read` fails (EIO)";
-    let _turn = exclusive().await;
     if !kit::is_installed("strace", "strace") {
         return;
     }
@@ -131,7 +127,6 @@ async fn write_error(order: u8, fault: &str, what: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_limit_on_file_sizes_is_reached() {
-    let _turn = exclusive().await;
     let directory = WorkDir::new();
     let key = directory.key().await;
     let ledger = Ledger::default();
@@ -165,7 +160,6 @@ async fn the_limit_on_file_sizes_is_reached() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_that_exceeds_the_limit_on_file_sizes_is_an_error() {
-    let _turn = exclusive().await;
     if !kit::is_installed("prlimit", "util-linux") {
         return;
     }
@@ -179,7 +173,6 @@ async fn a_backup_that_exceeds_the_limit_on_file_sizes_is_an_error() {
 
 #[tokio::test]
 async fn a_read_only_file_system_is_named() {
-    let _turn = exclusive().await;
     let directory = WorkDir::new();
     let mount_point = directory.path("disk");
     fs::create_dir(&mount_point).unwrap();
@@ -209,7 +202,6 @@ async fn a_read_only_file_system_is_named() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn readiness_fails_before_additions_do() {
     const FAULT: &str = "disk with space for a few additions, but not for a batch";
-    let _turn = exclusive().await;
     let directory = WorkDir::new();
     let mount_point = directory.path("disk");
     fs::create_dir(&mount_point).unwrap();
@@ -242,7 +234,6 @@ const FREE: usize = 1024 * 1024;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_disk_is_full() {
     const FAULT: &str = "disk full, then space is freed";
-    let _turn = exclusive().await;
     let directory = WorkDir::new();
     let mount_point = directory.path("disk");
     fs::create_dir(&mount_point).unwrap();

@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use crate::row::{exclusive, grouped, row};
+use crate::row::{grouped, row};
 use kit::ledger::Ledger;
 use kit::program::WorkDir;
 
@@ -12,7 +12,6 @@ const KILLS_PER_DATABASE: usize = 20;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kill_9_under_load() {
-    let _turn = exclusive().await;
     let rounds: usize = if kit::is_long() { 500 } else { 20 };
     let (mut acknowledged, mut open, mut kept) = (0, 0, 0);
     for first in (0..rounds).step_by(KILLS_PER_DATABASE) {

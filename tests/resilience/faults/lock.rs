@@ -4,14 +4,13 @@ use std::time::Instant;
 
 use rusqlite::Connection;
 
-use crate::row::{exclusive, milliseconds, row};
+use crate::row::{milliseconds, row};
 use kit::client::Client;
 use kit::ledger::Ledger;
 use kit::program::{TIMEOUT, WorkDir};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_process_holds_the_write_lock() {
-    let _turn = exclusive().await;
     let directory = WorkDir::new();
     let key = directory.key().await;
     let service = directory.serve(&[]).await;

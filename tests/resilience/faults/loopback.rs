@@ -1,14 +1,13 @@
 //! A service that cannot connect, not even to itself.
 
 use crate::faults::injection::FailingCalls;
-use crate::row::{exclusive, row};
+use crate::row::row;
 use kit::Need;
 use kit::program::WorkDir;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_service_cannot_connect() {
     const FAULT: &str = "`connect` fails (ENETUNREACH)";
-    let _turn = exclusive().await;
     if !kit::is_installed("strace", "strace") {
         return;
     }

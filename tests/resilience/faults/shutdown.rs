@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use rustix::process::Signal;
 
-use crate::row::{exclusive, grouped, measured, row};
+use crate::row::{grouped, measured, row};
 use kit::client::{Client, post_head};
 use kit::ledger::Ledger;
 use kit::program::WorkDir;
@@ -55,7 +55,6 @@ async fn reconnect(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sigterm_under_load_with_incomplete_requests() {
-    let _turn = exclusive().await;
     let (rounds, grace) = if kit::is_long() { (20, "8s") } else { (2, "2s") };
     let (mut slowest, mut acknowledged) = (Duration::ZERO, 0);
     let (mut outcomes, mut ends) = (BTreeMap::new(), BTreeMap::<String, usize>::new());

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::process::Command;
 use tokio::time::{sleep, timeout};
 
-use crate::row::{exclusive, measured, milliseconds, percentile, row};
+use crate::row::{measured, milliseconds, percentile, row};
 use kit::client::{Client, get};
 use kit::ledger::Ledger;
 use kit::program::{Program, TIMEOUT, WorkDir};
@@ -147,7 +147,6 @@ const READS: &[(&str, u16)] = &[("/readyz", 200), ("/v1/pets/1", 200), ("/v1/pet
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_disk_delays_only_what_needs_it() {
-    let _turn = exclusive().await;
     if !kit::is_installed("cc", "gcc") {
         return;
     }

@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use crate::row::{exclusive, grouped, milliseconds, percentile, row};
+use crate::row::{grouped, milliseconds, percentile, row};
 use kit::client::Client;
 use kit::program::WorkDir;
 
@@ -18,7 +18,6 @@ fn dropped(log: &str) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_log_is_not_read() {
-    let _turn = exclusive().await;
     let directory = WorkDir::new();
     let key = directory.key().await;
     let mut service = directory.serve(&[]).await;

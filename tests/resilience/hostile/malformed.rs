@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::hostile::forms::malformed;
-use crate::row::{exclusive, grouped, resident, row};
+use crate::row::{grouped, resident, row};
 use kit::program::{Program, WorkDir};
 use kit::recorder::{Exchange, Recorder};
 
@@ -127,7 +127,6 @@ async fn half(numbers: std::ops::Range<u64>, service: &Program, key: &str, seen:
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn malformed_requests() {
-    let _turn = exclusive().await;
     let count: u64 = if kit::is_long() { 100_000 } else { 10_000 };
     let directory = WorkDir::new();
     let key = directory.key().await;

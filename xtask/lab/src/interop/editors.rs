@@ -1,11 +1,10 @@
 //! The language server with Neovim, on a copy of frozen documents and sources, so that the session does not depend on the
 //! live document.
 
-use std::env;
 use std::process::Command;
 
 use serde_json::json;
-use xtask::workspace::workspace;
+use xtask::workspace::{beside, workspace};
 
 use super::Context;
 use project::workspace::{copy, empty_directory};
@@ -32,7 +31,7 @@ pub(super) fn run_all(context: &Context) -> Result<String, String> {
     ] {
         copy(&from.join(source), &root.join(to))?;
     }
-    let program = env::current_exe().map_err(|error| format!("this program has no path: {error}"))?;
+    let program = beside("project")?;
     let code = root.join("code.json");
     let server = json!([program, "lsp", "--root", root, "--spec", DESIGNED, "--code", code]);
     let script = from.join("tests/interop/editors/session.lua");

@@ -1,5 +1,5 @@
 //! Programs that check files of this repository: Redocly CLI and Spectral the document, check-jsonschema and zizmor the
-//! workflow and the action of GitHub, and SARIF Multitool the reports of this program.
+//! workflows and the action of GitHub, and SARIF Multitool the reports of `project`.
 //!
 //! As a control, each must refuse a changed copy.
 
@@ -11,7 +11,7 @@ use std::process::Command;
 use regex::Regex;
 use serde_json::Value;
 use xtask::process::output;
-use xtask::workspace::{in_file, workspace};
+use xtask::workspace::{beside, in_file, workspace};
 
 use super::Context;
 
@@ -21,7 +21,7 @@ type Validator = fn(&Context, &str, &Path) -> Result<(), String>;
 type Change = (&'static str, &'static str);
 
 const WITHOUT_ID: &[Change] = &[(r"(?m)^ *operationId:.*\n", "")];
-const WORKFLOW: &str = ".github/workflows/ci.yml";
+const WORKFLOWS: [&str; 2] = [".github/workflows/ci.yml", ".github/workflows/release.yml"];
 const ACTION: &str = ".github/actions/contract/action.yml";
 
 /// A key that SARIF does not have.
@@ -56,20 +56,22 @@ pub(super) fn linters(context: &Context) -> Result<String, String> {
     Ok("Redocly and Spectral find nothing".to_owned())
 }
 
-/// Checks the workflow and the action of GitHub Actions.
+/// Checks the workflows and the action of GitHub Actions.
 pub(super) fn workflow(context: &Context) -> Result<String, String> {
-    let [workflow, action] = [WORKFLOW, ACTION].map(|file| workspace().join(file));
-    check(context, "workflow-schema", schema, &workflow, &[("runs-on:", "run-on:")])?;
     let changes = &[(r"permissions: \{\}", "permissions: write-all"), ("@[0-9a-f]{40} .*", "@v1")];
-    check(context, "workflow-zizmor", zizmor, &workflow, changes)?;
+    for workflow in WORKFLOWS.map(|file| workspace().join(file)) {
+        check(context, "workflow-schema", schema, &workflow, &[("runs-on:", "run-on:")])?;
+        check(context, "workflow-zizmor", zizmor, &workflow, changes)?;
+    }
+    let action = workspace().join(ACTION);
     check(context, "action-schema", schema, &action, &[("shell: bash", "sell: bash")])?;
     check(context, "action-zizmor", zizmor, &action, &[(r#""\$DOCUMENT""#, "$${{ inputs.document }}")])?;
     Ok("check-jsonschema and zizmor find nothing".to_owned())
 }
 
-/// Checks what commands of this program print with `--format sarif`.
+/// Checks what the commands of `project` print with `--format sarif`.
 pub(super) fn sarif(context: &Context) -> Result<String, String> {
-    let program = std::env::current_exe().map_err(|error| format!("the path of this program: {error}"))?;
+    let program = beside("project")?;
     for (number, (arguments, changes)) in REPORTS.into_iter().enumerate() {
         let mut command = Command::new(&program);
         command.args(arguments.split(' ')).args(["--format", "sarif"]).current_dir(workspace());
