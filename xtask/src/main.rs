@@ -75,7 +75,9 @@ fn main() -> ExitCode {
         | Commands::Lsp(_)
         | Commands::Licences(_)
         | Commands::Dev(_) => run(&["project"], &DAILY),
-        Commands::Dist(_) | Commands::Fuzz(_) | Commands::Faults(_) | Commands::Bench(_) => run(&["lab"], &ALL),
+        Commands::Dist(_) | Commands::Fuzz(_) | Commands::Faults(_) | Commands::Bench(_) => {
+            run(&["lab"], &ALL)
+        }
         // It starts commands of `project`.
         Commands::Interop(_) => run(&["lab", "project"], &ALL),
     })

@@ -201,6 +201,11 @@ impl Requests {
                 target,
                 is_malformed: !is_valid(&uri, &headers, request.version == Some(1)),
             };
+            // hyper reads the lengths before the first transfer coding, and then no more.
+            let is_before =
+                |header: &&httparse::Header<'_>| !header.name.eq_ignore_ascii_case("transfer-encoding");
+            let before: Vec<_> = request.headers.iter().take_while(is_before).copied().collect();
+            Framing::of(&one_length(&header_map(&before)?), Framing::Length(0))?;
             let framing = Framing::of(&one_length(&headers), Framing::Length(0));
             // The service itself answers a request with codings before `chunked`. hyper refuses other malformed framing.
             let codings = headers.get_all("transfer-encoding").iter().next_back();
