@@ -23,10 +23,9 @@ const TOOLS: [(&str, &[&str]); 5] = [
 ];
 
 /// What the package `lab` does at night: a name, and the arguments of `cargo xtask`.
-const NIGHT: [(&str, &[&str]); 6] = [
+const NIGHT: [(&str, &[&str]); 5] = [
     ("fuzzing", &["fuzz", "--seconds", "600"]),
     ("third-party tools", &["interop"]),
-    ("faults", &["faults", "--long"]),
     ("faults of a cluster", &["faults", "--cluster"]),
     ("instructions", &["bench", "instructions"]),
     ("archive", &["dist"]),
@@ -35,7 +34,7 @@ const NIGHT: [(&str, &[&str]); 6] = [
 /// The options of `cargo xtask ci`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// Run what is run each night and before a release, too: long tests, fuzzing, third-party tools, faults, a cluster,
+    /// Run what is run each night and before a release, too: long tests, fuzzing, third-party tools, faults of a cluster,
     /// instructions, and the archive.
     #[arg(long)]
     all: bool,
