@@ -18,11 +18,8 @@ use crate::workspace::workspace;
 /// How many run at the same time.
 const AT_ONCE: usize = 4;
 
-/// Those that take longest, which start first.
+/// Those that take longest, which start first. The first one waits for most of its time.
 const LONG: [&str; 5] = ["resilience", "checks", "store", "api", "program"];
-
-/// The one that waits, and how many of its tests run at the same time. 8 at a time take 131 s on two cores, 16 take 94 s.
-const WAITING: (&str, &str) = ("resilience", "16");
 
 /// The tests that could not run on this machine, each with its test program, and the reasons.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -72,9 +69,6 @@ fn command(test: &Executable, long: bool) -> Command {
     let mut command = Command::new(&test.file);
     command.arg("--quiet").current_dir(&test.package).env("CARGO_MANIFEST_DIR", &test.package);
     command.env("CARGO", env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    if test.name == WAITING.0 {
-        command.env("RUST_TEST_THREADS", WAITING.1);
-    }
     if long {
         command.env("STORE_TESTS_LONG", "1");
     }
