@@ -24,8 +24,10 @@ fn file() -> &'static str {
 }
 
 /// Opens as many connections of this kind as there may be, and compares the growth of the resident memory with the limit
-/// in MiB. A good client is served meanwhile.
+/// in MiB. A good client is served meanwhile. Each connection without a key has a limit of its own, so in short runs a
+/// quarter of them may hold a quarter; what clients with a key hold has one limit for all of them.
 async fn is_bounded(kind: Kind, limit: usize) {
+    let share = if limit == WITHOUT_KEY && !kit::is_long() { 4 } else { 1 };
     let _turn = exclusive().await;
     reserve_descriptors(&Config::load(&Flags::default()).unwrap(), 0).unwrap();
     // A busy machine must not close connections before they hold most.
@@ -42,7 +44,7 @@ async fn is_bounded(kind: Kind, limit: usize) {
     let before = service.memory("VmRSS");
     let mut held = Vec::new();
     // All but the one of the good client.
-    let connections = Config::load(&Flags::default()).unwrap().connections.max - 1;
+    let connections = (Config::load(&Flags::default()).unwrap().connections.max - 1) / share;
     for _ in 0..connections {
         held.push(service.held(kind).await.unwrap());
     }
@@ -56,7 +58,7 @@ async fn is_bounded(kind: Kind, limit: usize) {
     }
     let grown = (most - before) / 1024;
     println!("{kind:?}: {connections} connections hold {grown} MiB at most");
-    assert!(grown < limit, "{kind:?}: {grown} MiB");
+    assert!(grown < limit / share, "{kind:?}: {grown} MiB");
     drop(held);
     // What was held is free for others.
     assert_eq!(good.get(PAGE).await.unwrap().0, 200);

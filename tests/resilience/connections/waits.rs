@@ -1,5 +1,7 @@
 //! Clients that a connection waits for: each wait has a time limit.
 
+use std::time::Duration;
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -145,7 +147,9 @@ async fn a_client_that_uses_its_connection_keeps_it() {
         let mut idle = tokio::spawn(closed(idle));
         let mut client = service.connect(http2).await;
         let mut requests = 0;
+        let mut pace = tokio::time::interval(Duration::from_millis(50));
         while !idle.is_finished() {
+            pace.tick().await;
             assert_eq!(client.get("/v1/pets").await.unwrap().0, 200, "after {requests} requests");
             requests += 1;
         }

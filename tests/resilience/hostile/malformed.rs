@@ -127,7 +127,7 @@ async fn half(numbers: std::ops::Range<u64>, service: &Program, key: &str, seen:
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn malformed_requests() {
-    let count: u64 = if kit::is_long() { 100_000 } else { 10_000 };
+    let count: u64 = if kit::is_long() { 100_000 } else { 4_000 };
     let directory = WorkDir::new();
     let key = directory.key().await;
     // The most verbose level, since the log must not contain internals either.
