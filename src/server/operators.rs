@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dropshot::Body;
-use http::header::{ALLOW, CONTENT_TYPE, HOST, HeaderValue};
+use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, HOST, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Version};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
@@ -76,9 +76,13 @@ impl Respond for Operators {
                 Err(reason) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")),
             },
             "/metrics" => {
-                let mut response = text(StatusCode::OK, self.metrics.encode());
-                let open_metrics = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-                response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(open_metrics));
+                let (format, page) = if wants_classic(&request) {
+                    ("text/plain; version=0.0.4; charset=utf-8", self.metrics.encode_classic())
+                } else {
+                    ("application/openmetrics-text; version=1.0.0; charset=utf-8", self.metrics.encode())
+                };
+                let mut response = text(StatusCode::OK, page);
+                response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(format));
                 response
             }
             _ => text(StatusCode::NOT_FOUND, "only /livez, /readyz and /metrics exist\n"),
@@ -116,6 +120,13 @@ impl Operators {
             Err(_) => Err("the store is unavailable: it did not respond within the time limit".to_owned()),
         }
     }
+}
+
+/// Whether a client asks for text and not for OpenMetrics.
+fn wants_classic<B>(request: &Request<B>) -> bool {
+    let accept = request.headers().get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let accept = accept.collect::<Vec<_>>().join(",");
+    accept.contains("text/plain") && !accept.contains("openmetrics-text")
 }
 
 fn text(status: StatusCode, body: impl Into<Body>) -> Response<Body> {

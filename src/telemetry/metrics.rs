@@ -24,6 +24,7 @@ use strum::IntoStaticStr;
 use x509_cert::Certificate;
 use x509_cert::der::Decode;
 
+use super::classic::classic;
 use super::logging::LogMetrics;
 use super::{Label, registered};
 use crate::storage::StoreMetrics;
@@ -122,6 +123,11 @@ impl Metrics {
         // Writing to a String does not fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+
+    /// Returns all metrics (text format of Prometheus, version 0.0.4).
+    pub fn encode_classic(&self) -> String {
+        classic(&self.encode())
     }
 
     /// Returns the metric of the responses with these labels.

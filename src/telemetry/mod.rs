@@ -1,5 +1,6 @@
 //! What operators see: metrics and log records.
 
+mod classic;
 pub(crate) mod format;
 pub mod logging;
 pub mod metrics;

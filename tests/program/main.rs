@@ -10,6 +10,7 @@ mod activation;
 mod check_config;
 mod config;
 mod deployment;
+mod files;
 mod generate;
 mod generator;
 mod keys;

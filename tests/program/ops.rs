@@ -1,6 +1,8 @@
 //! The operators' listener: health checks and metrics.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 use animal_store::keys::NewKey;
 use jiff::Timestamp;
@@ -196,6 +198,42 @@ async fn the_page_has_every_metric_and_no_api_key() {
     let locked = r#"{db_system_name="sqlite",db_operation_name="write",error_type="locked"}"#;
     assert_eq!(value(&page, &format!("database_errors_total{locked}")), 1.0, "{page}");
     assert!(!page.contains("ask_") && !page.contains(&key[4..]), "{page}");
+}
+
+/// Returns the content type of the metrics and the metrics, for this `Accept`.
+async fn accepted(service: &Program, accept: &str) -> (String, String) {
+    let url = format!("http://{}/metrics", service.ops_address().await);
+    let response = reqwest::Client::new().get(url).header("accept", accept).send().await.unwrap();
+    (response.headers()["content-type"].to_str().unwrap().to_owned(), response.text().await.unwrap())
+}
+
+#[tokio::test]
+async fn prometheus_reads_both_text_formats_of_the_metrics() {
+    if !kit::is_installed("promtool", "prometheus") {
+        return;
+    }
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let service = directory.serve(&["--ops-bind", "127.0.0.1:0"]).await;
+    service.add(&key, 1).await;
+    let newest = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2,*/*;q=0.1";
+    for accept in [newest, "*/*"] {
+        let (content_type, page) = accepted(&service, accept).await;
+        assert!(content_type.starts_with("application/openmetrics-text; version=1.0.0"), "{content_type}");
+        assert!(page.ends_with("# EOF\n"), "{page}");
+    }
+    let (content_type, page) = accepted(&service, "text/plain; version=0.0.4").await;
+    assert_eq!(content_type, "text/plain; version=0.0.4; charset=utf-8");
+    let mut check = Command::new("promtool");
+    check.args(["check", "metrics"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut check = check.spawn().unwrap();
+    check.stdin.take().unwrap().write_all(page.as_bytes()).unwrap();
+    let output = check.wait_with_output().unwrap();
+    let found =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{found}\n{page}");
+    assert!(page.contains("# TYPE process_cpu_seconds_total counter\n"), "{page}");
+    assert!(page.contains("# TYPE build_info gauge\n"), "{page}");
 }
 
 #[tokio::test]

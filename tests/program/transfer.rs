@@ -54,6 +54,10 @@ pub(crate) fn with_failing_calls(command: &mut tokio::process::Command, calls: &
     *command = traced;
 }
 
+fn is_unfinished(path: &std::path::Path) -> bool {
+    path.to_string_lossy().ends_with(".unfinished-backup")
+}
+
 #[tokio::test]
 async fn the_next_backup_removes_what_a_killed_one_has_left() {
     if !kit::is_installed("strace", "strace") {
@@ -61,19 +65,22 @@ async fn the_next_backup_removes_what_a_killed_one_has_left() {
     }
     let directory = WorkDir::new();
     directory.key().await;
-    let other = directory.write("other.db.unfinished", "not of a backup to kept.db");
-    let unfinished = || {
-        let names = directory.names().into_iter().filter(|name| *name != other);
-        names.filter(|name| name.to_string_lossy().ends_with(".unfinished")).count()
-    };
+    let other = directory.write("other.db.unfinished", "not of a backup");
+    let running = directory.write("other.db.a1.unfinished-backup", "of a backup that runs");
+    let running = std::fs::File::open(running).unwrap();
+    running.lock().unwrap();
+    let unfinished = || directory.names().iter().filter(|name| is_unfinished(name)).count();
     let kill = |command: &mut tokio::process::Command| {
         with_failing_calls(command, &["fsync:signal=KILL:when=1"]);
     };
     assert_ne!(directory.run_changed(&["backup", "kept.db"], kill).await.code, Some(0));
+    assert_eq!(unfinished(), 2, "{:?}", directory.names());
+    directory.run(&["backup", "next.db"]).await.success();
     assert_eq!(unfinished(), 1, "{:?}", directory.names());
-    directory.run(&["backup", "kept.db"]).await.success();
+    drop(running);
+    directory.run(&["backup", "last.db"]).await.success();
     assert_eq!(unfinished(), 0, "{:?}", directory.names());
-    assert!(directory.path("kept.db").exists() && other.exists());
+    assert!(directory.path("next.db").exists() && other.exists());
 }
 
 #[tokio::test]
@@ -90,7 +97,7 @@ async fn an_interrupted_backup_leaves_nothing() {
             };
             let finished = directory.run_changed(&["backup", "kept.db"], interrupt).await;
             let names = directory.names();
-            assert!(!names.iter().any(|name| name.to_string_lossy().ends_with(".unfinished")), "{names:?}");
+            assert!(!names.iter().any(|name| is_unfinished(name)), "{names:?}");
             // The signal may arrive too late.
             let exists = directory.path("kept.db").exists();
             assert_eq!(exists, finished.code == Some(0), "{}", finished.stderr);

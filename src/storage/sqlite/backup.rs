@@ -30,9 +30,7 @@ use super::opening::{ALL, AT_START, open_existing};
 use crate::storage::options::OpenError;
 
 /// The end of the temporary name.
-const UNFINISHED: &str = ".unfinished";
-/// The number of random characters in the temporary name.
-const RANDOM: usize = 6;
+const UNFINISHED: &str = ".unfinished-backup";
 /// The copy is synced when it has grown by this many bytes.
 const SYNC_BYTES: u64 = 1024 * 1024;
 /// The number of steps of SQLite's virtual machine between two looks at the size of the copy.
@@ -94,17 +92,18 @@ pub(super) fn write(
 }
 
 /// Copies the database of a connection to a temporary file beside `path` that is named after it, and syncs the copy.
-/// Removes those that a killed process has left.
+/// Removes those that killed processes have left in the directory. Each is locked while it is written.
 pub(super) fn copy(
     source: &mut Connection,
     path: &Path,
     interrupted: &Arc<AtomicBool>,
 ) -> io::Result<NamedTempFile> {
     let prefix = format!("{}.", path.file_name().unwrap_or(OsStr::new("backup")).to_string_lossy());
-    remove_unfinished(directory(path), &prefix);
+    remove_unfinished(directory(path));
     // Only its owner may read it. SQLite accepts an empty file, and would create one with other permissions.
-    let copy =
-        Builder::new().prefix(&prefix).suffix(UNFINISHED).rand_bytes(RANDOM).tempfile_in(directory(path))?;
+    let copy = Builder::new().prefix(&prefix).suffix(UNFINISHED).tempfile_in(directory(path))?;
+    // Where files cannot be locked, what a killed process has left stays.
+    let _ = copy.as_file().try_lock();
     let path = copy.path().to_str().ok_or_else(|| io::Error::other("its path is not UTF-8"))?;
     sync_while_it_grows(source, copy.as_file().try_clone()?, interrupted.clone())
         .map_err(io::Error::other)?;
@@ -132,16 +131,15 @@ fn name(copy: NamedTempFile, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes the temporary files of killed processes that are named after the same file.
-fn remove_unfinished(directory: &Path, prefix: &str) {
+/// Removes the temporary files that no process writes.
+fn remove_unfinished(directory: &Path) {
+    let is_written = |path: &Path| File::open(path).is_ok_and(|file| file.try_lock().is_err());
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let random = name.to_str().and_then(|name| {
-            // SQLite writes the journal of a copy beside it.
-            let name = name.strip_suffix("-journal").unwrap_or(name);
-            name.strip_prefix(prefix)?.strip_suffix(UNFINISHED)
-        });
-        if random.is_some_and(|random| random.len() == RANDOM) {
+        // SQLite writes the journal of a copy beside it.
+        let copy = name.to_str().map(|name| name.strip_suffix("-journal").unwrap_or(name));
+        let copy = copy.filter(|copy| copy.ends_with(UNFINISHED));
+        if copy.is_some_and(|copy| !is_written(&directory.join(copy))) {
             // If that fails, the backup works too.
             let _ = fs::remove_file(entry.path());
         }

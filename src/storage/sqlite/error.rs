@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io;
+use std::path::PathBuf;
 
 use rusqlite::{Error, ErrorCode};
 
@@ -19,10 +20,11 @@ pub(super) fn report(options: &StoreOptions, access: Access, error: &Error) -> S
     }
 }
 
-/// The path of the database leads to another file than the one that is open, or to none.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("its file was replaced or removed; restart the service")]
-pub(super) struct Replaced;
+/// A path of the database leads to another file than the one that is open, or to none. The message has its name without
+/// the directory, because `/readyz` shows it.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("its file {} was replaced or removed; restart the service", .0.file_name().unwrap_or_default().display())]
+pub(super) struct Replaced(pub(super) PathBuf);
 
 fn error_type(error: &Error) -> ErrorType {
     match error.sqlite_error_code() {

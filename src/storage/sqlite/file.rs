@@ -1,16 +1,18 @@
-//! The database as a file: finds and creates it, and asks the file system whether its disk has space and whether its path
-//! leads to another file than the one that is open, after `mv`, `rm` or a change of a symbolic link.
+//! The database as files: finds and creates it, and asks the file system whether its disk has space and whether the paths
+//! of the database, its WAL and its index lead to other files than those that are open, after `mv`, `rm` or a change of a
+//! symbolic link.
 //!
-//! After such a change, the open file still works. But what is written to it is lost with it, and a key that a command
-//! revokes in the other file stays valid.
+//! After such a change, the open files still work. But what is written to them is lost with them, and a key that a command
+//! revokes in the others stays valid.
 
 use std::fs::{self, OpenOptions};
 use std::io;
+use std::iter;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Error, ffi};
-use rustix::fs::statvfs;
+use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statvfs, statx};
 
 use super::error::{OpenFailure, Replaced};
 
@@ -25,15 +27,39 @@ pub(super) struct DatabaseFile {
     /// Absolute, so that it stays valid when the working directory changes, and otherwise as it was given, because a
     /// symbolic link may change.
     pub(super) path: PathBuf,
-    device: u64,
-    inode: u64,
+    found: Identity,
+    /// The WAL and its index, with resolved paths.
+    beside: Vec<(PathBuf, Identity)>,
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    pub(super) device: u64,
+    pub(super) inode: u64,
+}
+
+impl Identity {
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        let found = path.metadata()?;
+        Ok(Self { device: found.dev(), inode: found.ino() })
+    }
 }
 
 impl DatabaseFile {
     /// Finds the file at an absolute path. Must be called before the file is opened.
     pub(super) fn at(path: PathBuf) -> io::Result<Self> {
-        let found = path.metadata()?;
-        Ok(Self { path, device: found.dev(), inode: found.ino() })
+        Ok(Self { found: Identity::of(&path)?, path, beside: Vec::new() })
+    }
+
+    /// Adds the WAL and the index, which a connection has opened. `resolved` is the path of the database without symbolic
+    /// links.
+    pub(super) fn add_wal(&mut self, resolved: &Path) -> io::Result<()> {
+        for path in [wal(resolved), index(resolved)] {
+            let found = Identity::of(&path)?;
+            self.beside.push((path, found));
+        }
+        Ok(())
     }
 
     /// Checks that the disk has space for a batch. One page, as the check of readiness writes, may still fit when a batch
@@ -53,17 +79,23 @@ impl DatabaseFile {
         }
     }
 
-    /// Checks that the path still leads to this file. A system call, without an access to the disk.
+    /// Checks that the paths still lead to these files. A system call for each, without an access to the disk.
     ///
     /// # Errors
-    /// [`Replaced`]: the path leads to another file, or to none.
+    /// [`Replaced`]: a path leads to another file, or to none.
     pub(super) fn check(&self) -> rusqlite::Result<()> {
-        let is_same = match self.path.metadata() {
-            Ok(found) => (found.dev(), found.ino()) == (self.device, self.inode),
-            // If `stat` fails with EACCES, assume that the file is unchanged.
-            Err(error) => error.kind() != io::ErrorKind::NotFound,
-        };
-        if is_same { Ok(()) } else { Err(Error::UserFunctionError(Replaced.into())) }
+        let main = iter::once((&self.path, &self.found));
+        for (path, open) in main.chain(self.beside.iter().map(|(path, open)| (path, open))) {
+            let is_same = match Identity::of(path) {
+                Ok(found) => found == *open,
+                // If `stat` fails with EACCES, assume that the file is unchanged.
+                Err(error) => error.kind() != io::ErrorKind::NotFound,
+            };
+            if !is_same {
+                return Err(Error::UserFunctionError(Replaced(path.clone()).into()));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -73,10 +105,26 @@ pub(super) fn find(path: &Path) -> Result<Option<PathBuf>, OpenFailure> {
         Ok(found) if found.is_dir() => Err("is a directory; give the path of a file in it".into()),
         Ok(found) if !found.is_file() => Err("is not a regular file; choose another path".into()),
         Ok(found) if (1..HEADER_BYTES).contains(&found.len()) => Err(OpenFailure::not_sqlite()),
+        // The WAL belongs to a name, so two names would have two of them, and SQLite would lose one.
+        Ok(found) if found.nlink() > 1 => Err(OpenFailure(format!(
+            "has {} names (hard links); remove the others, or use a copy",
+            found.nlink()
+        ))),
+        Ok(_) if is_mount(path) => {
+            Err("is mounted by itself, so its WAL would not be on the same volume; mount \
+                                       its directory"
+                .into())
+        }
         Ok(_) => Ok(Some(fs::canonicalize(path)?)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether a file is the root of a mount, as a single file that a container is given is (statx(2), Linux 5.8).
+fn is_mount(path: &Path) -> bool {
+    let found = statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS);
+    found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
 /// Returns the path of a file that exists, with all symbolic links resolved.
@@ -96,8 +144,17 @@ pub(super) fn directory(file: &Path) -> &Path {
 
 /// Returns the path of the WAL of a database.
 pub(super) fn wal(database: &Path) -> PathBuf {
+    named(database, "-wal")
+}
+
+/// Returns the path of the index of the WAL, the memory that connections share.
+pub(super) fn index(database: &Path) -> PathBuf {
+    named(database, "-shm")
+}
+
+fn named(database: &Path, suffix: &str) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
-    name.push("-wal");
+    name.push(suffix);
     name.into()
 }
 

@@ -54,6 +54,7 @@ mod file;
 mod keys;
 mod opening;
 mod schema;
+mod users;
 mod writer;
 
 pub use backup::{backup, restore};

@@ -22,6 +22,7 @@ use super::engine::Sqlite;
 use super::error::OpenFailure;
 use super::file::{self, DatabaseFile};
 use super::schema::{self, APPLICATION_ID, NEWEST, find_secret, migrate, newer_program, version};
+use super::users;
 use super::writer::Writer;
 use crate::storage::options::{Migrate, OpenError, StoreOptions, new_secret, newer_release};
 use crate::storage::queue::Batches;
@@ -103,7 +104,7 @@ fn open_or_create(
         file::create(&given)?;
     }
     let found = file::find_existing(&given)?;
-    let file = DatabaseFile::at(given)?;
+    let mut file = DatabaseFile::at(given)?;
     let (mut connection, version) =
         open_checked(&found, oldest, AT_START, |it| set_up_writing(it, lock_timeout))?;
     // The file that was found is the one that was opened.
@@ -115,6 +116,7 @@ fn open_or_create(
         }
         enable_wal(&connection, lock_timeout)?;
         create_secret(&connection)?;
+        file.add_wal(&found)?;
     }
     let secret = find_secret(&connection)?.ok_or(EMPTY)?;
     Ok((file, connection, secret))
@@ -130,6 +132,7 @@ fn open_checked(
 ) -> Result<(Connection, i32), OpenFailure> {
     // Without the permission to write, SQLite would read the file, and create a WAL that cannot be written either.
     access(path, Access::READ_OK | Access::WRITE_OK).map_err(io::Error::from)?;
+    users::check(path)?;
     let mut connection = connect(path)?;
     // An empty WAL is removed with the connection that created it.
     let keep_wal = file::length(&file::wal(path)) > 0;
