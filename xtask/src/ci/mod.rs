@@ -6,11 +6,12 @@ mod build;
 mod tests;
 
 use std::env;
-use std::process::Command;
+use std::process::{Command, Output};
 use std::time::Instant;
 
 pub use self::build::with_clippy;
-use crate::process::{cargo, seconds, status};
+use crate::parallel;
+use crate::process::{cargo, output, seconds, status};
 use crate::workspace::{ALL, DAILY, beside, workspace};
 
 /// The checks of the package `project`: a name, and the arguments of `cargo xtask`.
@@ -23,13 +24,11 @@ const TOOLS: [(&str, &[&str]); 5] = [
 ];
 
 /// What the package `lab` does at night: a name, and the arguments of `cargo xtask`.
-const NIGHT: [(&str, &[&str]); 5] = [
-    ("fuzzing", &["fuzz", "--seconds", "600"]),
-    ("third-party tools", &["interop"]),
-    ("faults of a cluster", &["faults", "--cluster"]),
-    ("instructions", &["bench", "instructions"]),
-    ("archive", &["dist"]),
-];
+const NIGHT: [(&str, &[&str]); 2] =
+    [("fuzzing", &["fuzz", "--seconds", "600"]), ("third-party tools", &["interop"])];
+/// The rest of the night, at the same time: the cluster waits most of the time, and the number of instructions does not
+/// depend on the load.
+const BESIDE: [&[&str]; 3] = [&["faults", "--cluster"], &["bench", "instructions"], &["dist"]];
 
 /// The options of `cargo xtask ci`.
 #[derive(Clone, Debug, clap::Args)]
@@ -62,7 +61,7 @@ pub fn run(options: &Options) -> Result<u8, String> {
 
 fn run_steps(all: bool) -> Result<tests::Skipped, Stop> {
     // Formatting, clippy, and tests are the other steps.
-    let count = TOOLS.len() + 3 + if all { NIGHT.len() } else { 0 };
+    let count = TOOLS.len() + 3 + if all { NIGHT.len() + 1 } else { 0 };
     let packages = if all { &ALL[..] } else { &DAILY[..] };
     let mut steps = Steps { begun: 0, count };
     let formatting = ["fmt", "--all", "--check"];
@@ -88,7 +87,26 @@ fn run_steps(all: bool) -> Result<tests::Skipped, Stop> {
         tool.args(*arguments).current_dir(workspace());
         steps.run(name, &shown("cargo xtask", arguments), || succeeds(&mut tool))?;
     }
+    if all {
+        let alone = BESIDE.map(|arguments| shown("cargo xtask", arguments)).join(", ");
+        steps.run("faults of a cluster, instructions, and the archive", &alone, beside_each_other)?;
+    }
     Ok(skipped)
+}
+
+/// Runs the commands of [`BESIDE`], two at a time, and prints what each has written when it ends.
+fn beside_each_other() -> Result<Option<()>, String> {
+    let results = parallel::each(BESIDE, 2, |arguments| {
+        let begin = Instant::now();
+        let mut tool = Command::new(beside("lab")?);
+        let Output { status, stdout, stderr } = output(tool.args(arguments).current_dir(workspace()))?;
+        let written = [stdout, stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+        let took = seconds(begin.elapsed());
+        println!("{written}ci: {} ended after {took} ({status})", shown("cargo xtask", arguments));
+        Ok(status.success())
+    });
+    let succeeded = results.into_iter().collect::<Result<Vec<bool>, String>>()?;
+    Ok(succeeded.iter().all(|success| *success).then_some(()))
 }
 
 /// The number of steps that began, and of all steps.
