@@ -25,10 +25,9 @@ const TOOLS: [(&str, &[&str]); 5] = [
 
 /// What the package `lab` does at night: a name, and the arguments of `cargo xtask`.
 const NIGHT: [(&str, &[&str]); 2] =
-    [("fuzzing", &["fuzz", "--seconds", "600"]), ("third-party tools", &["interop"])];
-/// The rest of the night, at the same time: the cluster waits most of the time, and the number of instructions does not
-/// depend on the load.
-const BESIDE: [&[&str]; 3] = [&["faults", "--cluster"], &["bench", "instructions"], &["dist"]];
+    [("third-party tools", &["interop"]), ("instructions", &["bench", "instructions"])];
+/// The rest of the night, at the same time: the cluster waits most of the time.
+const BESIDE: [&[&str]; 3] = [&["faults", "--cluster"], &["fuzz", "--seconds", "600"], &["dist"]];
 
 /// The options of `cargo xtask ci`.
 #[derive(Clone, Debug, clap::Args)]
@@ -89,7 +88,7 @@ fn run_steps(all: bool) -> Result<tests::Skipped, Stop> {
     }
     if all {
         let alone = BESIDE.map(|arguments| shown("cargo xtask", arguments)).join(", ");
-        steps.run("faults of a cluster, instructions, and the archive", &alone, beside_each_other)?;
+        steps.run("faults of a cluster, fuzzing, and the archive", &alone, beside_each_other)?;
     }
     Ok(skipped)
 }
