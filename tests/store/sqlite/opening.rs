@@ -133,7 +133,7 @@ async fn a_symbolic_link_that_leads_elsewhere_is_noticed() {
         store.key_by_hash(&key(1).hash).await.unwrap_err(),
     ];
     for error in errors {
-        assert!(error.to_string().contains("its file was replaced or removed"), "{error}");
+        assert!(error.to_string().contains("its file link was replaced or removed"), "{error}");
     }
     lead_to(&database.path());
     store.check_ready().await.unwrap();
