@@ -15,6 +15,7 @@ use std::error::Error;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -102,8 +103,13 @@ pub(super) fn copy(
     remove_unfinished(directory(path));
     // Only its owner may read it. SQLite accepts an empty file, and would create one with other permissions.
     let copy = Builder::new().prefix(&prefix).suffix(UNFINISHED).tempfile_in(directory(path))?;
-    // Where files cannot be locked, what a killed process has left stays.
-    let _ = copy.as_file().try_lock();
+    // On a file system without locks, the files of killed processes stay.
+    let _ = copy.as_file().lock();
+    if copy.as_file().metadata()?.nlink() == 0 {
+        return Err(io::Error::other(
+            "another backup removed the temporary file before it was locked; try again",
+        ));
+    }
     let path = copy.path().to_str().ok_or_else(|| io::Error::other("its path is not UTF-8"))?;
     sync_while_it_grows(source, copy.as_file().try_clone()?, interrupted.clone())
         .map_err(io::Error::other)?;
@@ -133,13 +139,14 @@ fn name(copy: NamedTempFile, to: &Path) -> io::Result<()> {
 
 /// Removes the temporary files that no process writes.
 fn remove_unfinished(directory: &Path) {
-    let is_written = |path: &Path| File::open(path).is_ok_and(|file| file.try_lock().is_err());
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let name = entry.file_name();
         // SQLite writes the journal of a copy beside it.
         let copy = name.to_str().map(|name| name.strip_suffix("-journal").unwrap_or(name));
-        let copy = copy.filter(|copy| copy.ends_with(UNFINISHED));
-        if copy.is_some_and(|copy| !is_written(&directory.join(copy))) {
+        let Some(copy) = copy.filter(|copy| copy.ends_with(UNFINISHED)) else { continue };
+        // Stays locked until it is removed, so that its process notices.
+        let copy = File::open(directory.join(copy));
+        if copy.as_ref().map_or(true, |copy| copy.try_lock().is_ok()) {
             // If that fails, the backup works too.
             let _ = fs::remove_file(entry.path());
         }

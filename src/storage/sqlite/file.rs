@@ -22,6 +22,8 @@ const HEADER_BYTES: u64 = 100;
 /// names and with keys, each of which changes another page of the index of keys.
 const BATCH_BYTES: u64 = 6 << 20;
 
+const MOUNTED: &str = "is mounted by itself, so its WAL would not be on the same volume; mount its directory";
+
 /// The file that was found at a path.
 pub(super) struct DatabaseFile {
     /// Absolute, so that it stays valid when the working directory changes, and otherwise as it was given, because a
@@ -110,11 +112,7 @@ pub(super) fn find(path: &Path) -> Result<Option<PathBuf>, OpenFailure> {
             "has {} names (hard links); remove the others, or use a copy",
             found.nlink()
         ))),
-        Ok(_) if is_mount(path) => {
-            Err("is mounted by itself, so its WAL would not be on the same volume; mount \
-                                       its directory"
-                .into())
-        }
+        Ok(_) if is_mount(path) => Err(MOUNTED.into()),
         Ok(_) => Ok(Some(fs::canonicalize(path)?)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),

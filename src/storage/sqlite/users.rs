@@ -60,11 +60,11 @@ pub(super) fn check(path: &Path) -> Result<(), OpenFailure> {
     let database = Identity::of(path)?;
     let start = Instant::now();
     // A line that moves while the list is read may be missing in one reading.
-    while let Some(process) = (0..READINGS).find_map(|_| other(path, database)) {
+    while let Some(process) = (0..READINGS).find_map(|_| user_of_other_files(path, database)) {
         if start.elapsed() >= END {
             return Err(OpenFailure(format!(
                 "is in use by process {process}, whose WAL and index are not the files beside it that end with -wal and \
-                 -shm, which were moved or removed; stop that process first, which saves what its WAL has"
+                 -shm, which were moved or removed; stop that process first, so that it copies its WAL to the database"
             )));
         }
         thread::sleep(Duration::from_millis(10));
@@ -73,7 +73,7 @@ pub(super) fn check(path: &Path) -> Result<(), OpenFailure> {
 }
 
 /// Returns a process that uses the database with another WAL or index.
-fn other(path: &Path, database: Identity) -> Option<u32> {
+fn user_of_other_files(path: &Path, database: Identity) -> Option<u32> {
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
     let locks: Vec<Lock> = locks.lines().filter_map(Lock::read).collect();
     let users = locks.iter().filter(|lock| lock.start >= DATABASE_LOCKS && lock.is_of(database));
