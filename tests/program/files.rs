@@ -20,8 +20,7 @@ async fn is_noticed(suffix: &str, change: impl Fn(&WorkDir, &str)) {
     let name = format!("{DATABASE}{suffix}");
     change(&directory, &name);
 
-    let (status, why) = service.ops("/readyz").await;
-    assert!(status == 503 && why.contains(&format!("its file {name} was replaced or removed")), "{why}");
+    service.wait_for_unreadiness(&format!("its file {name} was replaced or removed")).await;
     let pet = json!({ "name": "Rex", "categoryId": 3 });
     let message = service.post(&key, &pet).await.expect_error(503, "unavailable");
     assert!(!message.contains(DATABASE), "{message}");
@@ -80,9 +79,9 @@ async fn the_files_beside_the_target_of_a_symbolic_link_are_those_of_the_databas
     let service = directory.serve(&["--ops-bind", "127.0.0.1:0"]).await;
     service.add(&key, 1).await;
     directory.run(&["key", "create", "other"]).await.success();
-    assert_eq!(service.ops("/readyz").await.0, 200);
+    service.wait_for_readiness(200).await;
     fs::remove_file(directory.path("disk/animals.db-wal")).unwrap();
-    assert_eq!(service.ops("/readyz").await.0, 503);
+    service.wait_for_unreadiness("its file animals.db-wal was replaced or removed").await;
     service.stop().await;
 }
 

@@ -44,7 +44,7 @@ async fn the_service_recovers_after_postgresql_was_stopped_and_killed_under_load
         assert_eq!(service.ops("/livez").await.0, 200);
         ledger.unavailable(WRITERS).await;
         // On a busy machine the store may notice later than the readiness check waits.
-        while service.wait_for_readiness(503).await != "the store is unavailable: it cannot be reached\n" {}
+        service.wait_for_unreadiness("the store is unavailable: it cannot be reached\n").await;
         cluster.start_server();
         service.wait_for_readiness(200).await;
         ledger.acknowledged(500).await;

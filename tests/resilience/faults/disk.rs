@@ -216,13 +216,12 @@ async fn readiness_fails_before_additions_do() {
     let key = directory.run_changed(&create, |command| disk.enter(command)).await.success();
     let mut client = Client::connect(service.direct, key.trim_end()).await.unwrap();
     let ledger = Ledger::default();
-    assert_eq!(service.ops("/readyz").await.0, 200);
+    service.wait_for_readiness(200).await;
     fs::write(disk.file("filler"), vec![b'x'; SIZE - FREE]).unwrap();
-    let (status, why) = service.ops("/readyz").await;
-    assert!(status == 503 && why.contains("its disk is full"), "{status} {why}");
+    service.wait_for_unreadiness("its disk is full").await;
     assert_eq!(ledger.add(&mut client).await.unwrap(), 201);
     fs::remove_file(disk.file("filler")).unwrap();
-    assert_eq!(service.ops("/readyz").await.0, 200);
+    service.wait_for_readiness(200).await;
     row(18, FAULT, "additions 201 until the disk is full", "`/readyz` is 503 before the first addition is");
     service.stop().await;
 }

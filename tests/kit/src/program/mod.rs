@@ -199,10 +199,19 @@ impl Program {
 
     /// Polls `/readyz` until it has this status. Returns the body.
     pub async fn wait_for_readiness(&self, status: u16) -> String {
+        self.wait_for_ready_response(status, "").await
+    }
+
+    /// Polls `/readyz` until it is 503 with this reason. On a busy machine it may be 503 because the store is slow.
+    pub async fn wait_for_unreadiness(&self, reason: &str) {
+        self.wait_for_ready_response(503, reason).await;
+    }
+
+    async fn wait_for_ready_response(&self, status: u16, text: &str) -> String {
         let start = Instant::now();
         loop {
             let (now, body) = self.ops("/readyz").await;
-            if now == status {
+            if now == status && body.contains(text) {
                 return body;
             }
             assert!(start.elapsed() < TIMEOUT, "readiness is {now}: {body}");
