@@ -94,7 +94,8 @@ async fn a_batch_that_is_rolled_back_lets_the_next_one_write() {
          WHERE datname = current_database() AND wait_event = 'advisory' ORDER BY query_start LIMIT 1";
     database.client().await.query_one(end, &[]).await.unwrap();
     slow.await.unwrap().unwrap_err();
-    assert_eq!(two.pets(ALL).await.unwrap().pets, [fast.await.unwrap()]);
+    let added = fast.await.unwrap();
+    assert_eq!(two.pets(ALL).await.unwrap().pets, [added]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
