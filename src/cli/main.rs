@@ -15,7 +15,7 @@ use animal_store::config::{Config, Flags};
 use animal_store::server::Certificate;
 use animal_store::storage;
 use animal_store::{DOCUMENT, VERSION};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use rustix::process::Signal;
@@ -100,7 +100,10 @@ fn main() -> ExitCode {
             let message = error.to_string();
             // clap repeats the usage; the first paragraph says what is wrong.
             let first = message.split("\n\n").next().unwrap_or_default();
-            let line = without_secrets(words(first), env::args_os());
+            let similar = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg];
+            let similar = similar.into_iter().find_map(|kind| error.get(kind));
+            let similar = similar.map(|similar| format!("; did you mean {similar}?")).unwrap_or_default();
+            let line = without_secrets(words(first) + &similar, env::args_os());
             eprintln!("{} (for help, run animal-store --help)", escaped(&line));
             return ExitCode::from(2);
         }

@@ -9,24 +9,27 @@ use std::thread;
 use std::time::Duration;
 
 use animal_store::config::{Config, Flags};
-use animal_store::server::{Listeners, Server, reserve_descriptors};
-use animal_store::storage::{self, StoreOptions};
+use animal_store::server::service_manager::{self, keep_alive, notify};
+use animal_store::server::{Listeners, Starting, reserve_descriptors};
+use animal_store::storage::{self, OpenError, Store, StoreOptions};
 use animal_store::telemetry::logging;
 use animal_store::telemetry::metrics::Metrics;
 use animal_store::{DOCUMENT, VERSION};
 use clap::Args;
 use jiff::Timestamp;
-use listenfd::ListenFd;
+use sd_notify::NotifyState;
 use slog::{Logger, error, info, warn};
 use tokio::runtime::{Builder, Handle};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::time::interval;
+use tokio::time::{interval, sleep};
 
 use super::databases::store_options;
 use super::{Failure, report_large_files_as_errors};
 
 /// How long the threads of the runtime may miss events.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// How long the service waits before it tries again to connect to a server that is away.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// `animal-store serve`
 #[derive(Args)]
@@ -46,29 +49,10 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
     text.parse().map_err(|_| "expected an IP address and a port, such as 127.0.0.1:8080")
 }
 
-/// Returns the listening sockets that a service manager opened (systemd, sd_listen_fds(3)): that of the public listener and
-/// that of the operators. Must be called before the process has another thread, because it removes variables from the
-/// environment.
-///
-/// # Errors
-/// When a descriptor is not a TCP listener.
-fn inherited() -> Result<[Option<TcpListener>; 2], Failure> {
-    let mut inherited = ListenFd::from_env();
-    let mut take = |index| {
-        let taken = if index < inherited.len() { inherited.take_tcp_listener(index) } else { Ok(None) };
-        taken.map_err(|error| {
-            format!(
-                "socket {index} from the service manager: {error}; expected ListenStream= with a TCP address"
-            )
-        })
-    };
-    Ok([take(0)?, take(1)?])
-}
-
 impl Serve {
     pub(super) fn run(self) -> Result<(), Failure> {
         // Before the first thread is started.
-        let inherited = inherited()?;
+        let inherited = service_manager::inherited_listeners()?;
         let flags = Flags { bind: self.bind, ops_bind: self.ops_bind, ..self.flags };
         let config = Config::load(&flags)?;
         reserve_descriptors(&config, 0)?;
@@ -131,26 +115,30 @@ async fn serve(
     let document = DOCUMENT?;
     // Before the store is opened, which may create or migrate a database.
     let listeners = Listeners::open(config, public, operators)?;
+    if let Some(limit) = sd_notify::watchdog_enabled() {
+        let (runtime, log) = (runtime.clone(), log.clone());
+        tokio::spawn(
+            async move { keep_alive(&runtime, limit, || notify(NotifyState::Watchdog, &log)).await },
+        );
+    }
     let store_metrics = metrics.store.clone();
     let new_file = storage::missing_file(&config.database);
     let mut store_options = StoreOptions { metrics: store_metrics, ..store_options(config, log) };
     store_options.postgres.url_file.clone_from(&config.database_file);
-    let database = config.database.clone();
-    let opening = runtime.spawn(async move { storage::open(&database, &store_options).await });
+    let starting = Starting::new(config, listeners, &document, metrics, log, runtime)?;
     let opened = tokio::select! {
-        opened = opening => opened?,
+        opened = open(config, store_options, starting.operators(), runtime) => opened,
         // A database that is locked or silent may take long.
         signal = stop_signal() => {
             info!(log, "stopping before the database was open"; "signal" => signal);
             return Ok(());
         }
     };
-    let store = opened.map_err(|error| config.with_source("database", error))?;
+    let store = opened?;
     if let Some(path) = new_file {
         warn!(log, "created a new database"; "source" => config.location("database"), "file" => %path.display());
     }
-    let started = Server::start(config, listeners, &document, Arc::clone(&store), metrics, log, runtime);
-    let server = match started {
+    let server = match starting.serve(Arc::clone(&store)) {
         Ok(server) => server,
         Err(error) => {
             store.close().await;
@@ -164,17 +152,21 @@ async fn serve(
             "there is no valid API key; create one with `animal-store key create NAME` and the same settings"
         );
     }
+    // An error, such as of a disk without space, is in the log.
+    let _ = store.check_ready().await;
     // Not earlier: a configuration that is rejected gets one line only.
     config.warnings().iter().for_each(|warning| warn!(log, "{}", warning));
     // slog serializes the last pair first.
     info!(log, "ready";
-        "animal_store.operators" => server.ops_address.map(|address| address.to_string()),
+        "animal_store.operators" => server.operators().map(|address| address.to_string()),
         "animal_store.database" => storage::without_password(&config.database),
         "url.full" => server.base_url(),
         "animal_store.api_version" => document.version, "service.version" => VERSION);
     let mut stdout = io::stdout();
     // Standard output may be closed: the service runs without it.
     let _ = writeln!(stdout, "ready: {}", server.base_url()).and_then(|()| stdout.flush());
+    notify(NotifyState::Ready, log);
+    notify(NotifyState::Status("serving"), log);
     let signal = loop {
         tokio::select! {
             signal = stop_signal() => break Some(signal),
@@ -182,6 +174,7 @@ async fn serve(
             _ = hangup.recv() => server.reload_certificate(),
         }
     };
+    notify(NotifyState::Stopping, log);
     match signal {
         Some(signal) => info!(log, "stopping"; "signal" => signal),
         None => error!(log, "stopping: the database can no longer be written"),
@@ -191,5 +184,32 @@ async fn serve(
     match signal {
         Some(_) => Ok(()),
         None => Err("the thread that writes to the database ended; its last message is above; start the service again".into()),
+    }
+}
+
+/// Opens the store. Waits as long as its server is away, and says so.
+async fn open(
+    config: &Config,
+    options: StoreOptions,
+    operators: Option<SocketAddr>,
+    runtime: &Handle,
+) -> Result<Arc<Store>, Failure> {
+    let log = &options.log;
+    let mut reported = String::new();
+    loop {
+        let (database, options) = (config.database.clone(), options.clone());
+        let opened = runtime.spawn(async move { storage::open(&database, &options).await }).await?;
+        let why = match opened {
+            Err(OpenError::Away(why)) => why,
+            opened => return opened.map_err(|error| config.with_source("database", error).into()),
+        };
+        if why != reported {
+            warn!(log, "waiting for the database";
+                "animal_store.operators" => operators.map(|address| address.to_string()),
+                "source" => config.location("database"), "error" => &why);
+            notify(NotifyState::Status(&format!("waiting: {why}")), log);
+            reported = why;
+        }
+        sleep(RETRY).await;
     }
 }

@@ -8,16 +8,14 @@ use std::net::{SocketAddr, TcpListener as StdListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use slog::warn;
-use socket2::{SockFilter, SockRef};
+use socket2::{Domain, SockFilter, SockRef, Socket, Type};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::connection::{Respond, Serving};
-use super::operators;
 use super::tls::Certificate;
 use crate::config::{Config, ConfigError};
 
@@ -35,38 +33,84 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// that the kernel has promised to clients.
 const LAST_CONNECTIONS: Duration = Duration::from_millis(50);
 
-/// The file descriptors of the process itself and its listeners.
-const OWN_DESCRIPTORS: usize = 24;
+/// The sockets and the certificate of a server. They have their addresses, but refuse clients until they are started, unless
+/// another process listens on them.
+pub struct Listeners {
+    pub(super) public: Bound,
+    pub(super) operators: Option<Bound>,
+    pub(super) certificate: Option<Certificate>,
+}
 
-/// Raises the soft limit on open files, which is low for old programs that use `select`, to the hard limit. Checks that
-/// it allows all connections of clients and operators, and the `store` descriptors of a store.
-///
-/// # Errors
-/// When it does not.
-pub fn reserve_descriptors(config: &Config, store: usize) -> Result<(), ConfigError> {
-    let limit = getrlimit(Resource::Nofile);
-    // Some systems reject their own hard limit; the soft limit then stays.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
-    let needed = OWN_DESCRIPTORS + operators::LIMITS.max + store + config.connections.max;
-    match getrlimit(Resource::Nofile).current {
-        Some(limit) if limit < needed as u64 => {
-            let problem = format!(
-                "the limit on open files is {limit}, and the service may need {needed}; raise it with ulimit -n, or \
-                 lower connections.max"
-            );
-            Err(config.with_source("connections.max", problem))
-        }
-        _ => Ok(()),
+/// A socket with an address.
+pub(super) struct Bound {
+    socket: Socket,
+    setting: &'static str,
+    /// The address in the settings; `None` for a socket of another process, which keeps it open.
+    own: Option<SocketAddr>,
+}
+
+/// A socket cannot be used, because of the address in a setting.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "cannot listen on {address}: {error}; choose an address of this machine that is not in use; a port below 1024 needs \
+     CAP_NET_BIND_SERVICE"
+)]
+pub(super) struct ListenError {
+    setting: &'static str,
+    address: String,
+    error: io::Error,
+}
+
+impl ListenError {
+    pub(super) fn in_settings(&self, config: &Config) -> ConfigError {
+        config.with_source(self.setting, self)
     }
 }
 
-/// The listening sockets and the certificate of a server.
-pub struct Listeners {
-    pub(super) public: StdListener,
-    pub(super) operators: Option<StdListener>,
-    /// Whether another process keeps the public one open.
-    pub(super) inherited: bool,
-    pub(super) certificate: Option<Certificate>,
+impl Bound {
+    /// Takes a socket that another process opened, or binds the address in `setting`.
+    fn open(
+        socket: Option<StdListener>,
+        setting: &'static str,
+        address: SocketAddr,
+    ) -> Result<Self, ListenError> {
+        if let Some(socket) = socket {
+            return Ok(Self { socket: socket.into(), setting, own: None });
+        }
+        let bind = || {
+            let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+            // Also while connections of a process before it are in TIME-WAIT.
+            socket.set_reuse_address(true)?;
+            socket.bind(&address.into())?;
+            // Until it listens, another socket could have the same address.
+            socket.set_reuse_address(false)?;
+            Ok(Self { socket, setting, own: Some(address) })
+        };
+        bind().map_err(|error| ListenError { setting, address: address.to_string(), error })
+    }
+
+    /// Lets clients connect, and sets the options of their connections.
+    fn listen(self) -> Result<(SocketAddr, TcpListener), ListenError> {
+        let Self { socket, setting, own } = self;
+        let listen = || {
+            socket.set_nonblocking(true)?;
+            if own.is_some() {
+                socket.set_reuse_address(true)?;
+                socket.listen(BACKLOG)?;
+            }
+            let socket = StdListener::from(socket);
+            // Connections inherit these options, and work without them, too.
+            let options = SockRef::from(&socket);
+            let _ = options.set_tcp_nodelay(true);
+            let _ = options.set_send_buffer_size(SEND_BUFFER_BYTES);
+            let _ = options.set_tcp_notsent_lowat(UNSENT_BYTES);
+            Ok((socket.local_addr()?, TcpListener::from_std(socket)?))
+        };
+        listen().map_err(|error| {
+            let address = own.map_or_else(|| "an inherited socket".to_owned(), |own| own.to_string());
+            ListenError { setting, address, error }
+        })
+    }
 }
 
 impl Listeners {
@@ -79,49 +123,30 @@ impl Listeners {
         public: Option<StdListener>,
         operators: Option<StdListener>,
     ) -> Result<Self, ConfigError> {
-        let bind = |address, setting| {
-            bind(address).map_err(|error| {
-                let remedy = "choose an address of this machine that is not in use; a port below 1024 needs \
-                              CAP_NET_BIND_SERVICE";
-                config.with_source(setting, format!("cannot listen on {address}: {error}; {remedy}"))
-            })
+        let open = |socket, setting, address| {
+            Bound::open(socket, setting, address).map_err(|error| error.in_settings(config))
         };
-        let inherited = public.is_some();
-        let public = public.map_or_else(|| bind(config.bind, "bind"), Ok)?;
+        let public = open(public, "bind", config.bind)?;
         let operators = match (operators, config.ops_bind) {
-            (None, Some(address)) => Some(bind(address, "ops_bind")?),
-            (inherited, _) => inherited,
+            (None, None) => None,
+            (socket, address) => Some(open(socket, "ops_bind", address.unwrap_or(config.bind))?),
         };
-        Ok(Self { public, operators, inherited, certificate: Certificate::load(config)? })
+        Ok(Self { public, operators, certificate: Certificate::load(config)? })
     }
-}
-
-fn bind(address: SocketAddr) -> io::Result<StdListener> {
-    let socket = StdListener::bind(address)?;
-    // The standard library sets a shorter queue; Linux accepts a new length.
-    SockRef::from(&socket).listen(BACKLOG)?;
-    Ok(socket)
 }
 
 /// Starts the task that accepts connections, which closes them when it ends. Returns it with the address of the
 /// listener. Must be called within a tokio runtime.
 ///
 /// # Errors
-/// When the runtime rejects the socket.
+/// When the socket cannot be used, for example because another process began to listen on its address.
 pub(super) fn start<R: Respond>(
-    socket: StdListener,
-    inherited: bool,
+    socket: Bound,
     serving: Arc<Serving<R>>,
-) -> io::Result<(SocketAddr, AbortOnDropHandle<()>)> {
-    socket.set_nonblocking(true)?;
-    // Connections inherit these options, and work without them, too.
-    let options = SockRef::from(&socket);
-    let _ = options.set_tcp_nodelay(true);
-    let _ = options.set_send_buffer_size(SEND_BUFFER_BYTES);
-    let _ = options.set_tcp_notsent_lowat(UNSENT_BYTES);
-    let address = socket.local_addr()?;
-    let accept = accept(TcpListener::from_std(socket)?, inherited, serving);
-    Ok((address, AbortOnDropHandle::new(tokio::spawn(accept))))
+) -> Result<(SocketAddr, AbortOnDropHandle<()>), ListenError> {
+    let inherited = socket.own.is_none();
+    let (address, socket) = socket.listen()?;
+    Ok((address, AbortOnDropHandle::new(tokio::spawn(accept(socket, inherited, serving)))))
 }
 
 /// Accepts connections and serves them, until the server is closing. Then serves those that the kernel accepted before,
@@ -129,7 +154,6 @@ pub(super) fn start<R: Respond>(
 /// which another process keeps open, wait there for the next process.
 async fn accept<R: Respond>(socket: TcpListener, inherited: bool, serving: Arc<Serving<R>>) {
     let max = serving.limits.max;
-    serving.metrics.set_max(max);
     let mut open = JoinSet::new();
     let spawn = |open: &mut JoinSet<()>, (stream, peer): (TcpStream, SocketAddr)| {
         // As text, once for all its requests (xtask/RECORDS.md, "What made requests cheaper", addresses of clients).

@@ -3,8 +3,10 @@
 mod activity;
 mod body;
 mod connection;
+mod descriptors;
 mod listener;
 mod operators;
+pub mod service_manager;
 mod tls;
 
 use std::error::Error;
@@ -18,79 +20,95 @@ use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::Document;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::http::{BASE_PATH, Router};
 use crate::operations;
 use crate::service::Service;
 use crate::storage::Store;
-use crate::telemetry::metrics::{ConnectionMetrics, Metrics};
+use crate::telemetry::metrics::Metrics;
 use connection::Serving;
-use operators::Operators;
+use operators::{Operators, OperatorsServer, Phase};
 
-pub use listener::{Listeners, reserve_descriptors};
+pub use descriptors::reserve_descriptors;
+pub use listener::Listeners;
 pub use tls::Certificate;
 
 /// How long the store may take to close: a disk can hang.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A running server. Dropping it does not wait for requests; [`Server::stop`] does.
-pub struct Server {
-    config: Config,
-    /// The address of the public listener.
-    pub address: SocketAddr,
-    /// The address of the operators' listener.
-    pub ops_address: Option<SocketAddr>,
-    serving: Arc<Serving<Router>>,
-    accepting: AbortOnDropHandle<()>,
-    _operating: Option<AbortOnDropHandle<()>>,
-    store: Arc<Store>,
+/// A server that responds to operators, and not to clients yet.
+pub struct Starting<'a> {
+    config: &'a Config,
+    listeners: Listeners,
+    operators: OperatorsServer,
+    document: &'a Document,
     metrics: Arc<Metrics>,
+    log: &'a Logger,
+    api: &'a Handle,
 }
 
-impl Server {
-    /// Starts to accept connections. The runtime within which this is called serves the operators, and `api` all others.
+impl<'a> Starting<'a> {
+    /// Starts to respond to operators. The runtime within which this is called serves them, and `api` the clients.
     ///
     /// # Errors
-    /// When the limit on open files is too low, or the operations or the sockets cannot be used.
-    pub fn start(
-        config: &Config,
-        listeners: Listeners,
-        document: &Document,
-        store: Arc<Store>,
+    /// When the socket for operators cannot be used.
+    pub fn new(
+        config: &'a Config,
+        mut listeners: Listeners,
+        document: &'a Document,
         metrics: Arc<Metrics>,
-        log: &Logger,
-        api: &Handle,
-    ) -> Result<Self, Box<dyn Error>> {
+        log: &'a Logger,
+        api: &'a Handle,
+    ) -> Result<Self, ConfigError> {
+        metrics.connections.set_max(config.connections.max);
+        let socket = listeners.operators.take();
+        let operators = Operators::new(config, metrics.clone(), api, document.version);
+        let operators = OperatorsServer::start(socket, operators, log);
+        let operators = operators.map_err(|error| error.in_settings(config))?;
+        Ok(Self { config, listeners, operators, document, metrics, log, api })
+    }
+
+    /// Returns the address of the operators' listener; `None` if there is none.
+    pub fn operators(&self) -> Option<SocketAddr> {
+        self.operators.address
+    }
+
+    /// Starts to accept connections of clients.
+    ///
+    /// # Errors
+    /// When the limit on open files is too low, or the operations or the socket cannot be used.
+    pub fn serve(self, store: Arc<Store>) -> Result<Server, Box<dyn Error>> {
+        let Self { config, listeners, operators, document, metrics, log, api } = self;
         reserve_descriptors(config, store.descriptors())?;
         let service = Service::new(store.clone(), config.rate_limit, config.request_timeout, metrics.clone());
         let router = Router::new(operations::all(), document, log, service)?;
         let tls = listeners.certificate.map(|certificate| certificate.report(&metrics));
         let connections = metrics.connections.clone();
         let serving = Arc::new(Serving::new(router, config.connections, connections, tls, log));
-        let operators = Operators {
-            store: store.clone(),
-            metrics: metrics.clone(),
-            stopping: serving.stopping.clone(),
-            hosts: config.ops_hosts.clone(),
-            api: api.clone(),
-            api_version: document.version,
-        };
-        let uncounted = ConnectionMetrics::default();
-        let operators = Arc::new(Serving::new(operators, operators::LIMITS, uncounted, None, log));
-        let operating = listeners.operators.map(|socket| listener::start(socket, true, operators));
-        let (ops_address, operating) = operating.transpose()?.unzip();
         let _api = api.enter();
-        let (address, accepting) = listener::start(listeners.public, listeners.inherited, serving.clone())?;
-        Ok(Self {
-            config: config.clone(),
-            address,
-            ops_address,
-            serving,
-            accepting,
-            _operating: operating,
-            store,
-            metrics,
-        })
+        let accepting = listener::start(listeners.public, serving.clone());
+        let (address, accepting) = accepting.map_err(|error| error.in_settings(config))?;
+        operators.report(Phase::Serving(store.clone()));
+        Ok(Server { config: config.clone(), address, operators, serving, accepting, store, metrics })
+    }
+}
+
+/// A running server. Dropping it does not wait for requests; [`Server::stop`] does.
+pub struct Server {
+    config: Config,
+    /// The address of the public listener.
+    pub address: SocketAddr,
+    operators: OperatorsServer,
+    serving: Arc<Serving<Router>>,
+    accepting: AbortOnDropHandle<()>,
+    store: Arc<Store>,
+    metrics: Arc<Metrics>,
+}
+
+impl Server {
+    /// Returns the address of the operators' listener; `None` if there is none.
+    pub fn operators(&self) -> Option<SocketAddr> {
+        self.operators.address
     }
 
     /// Returns the base URL: scheme, address and [`BASE_PATH`].
@@ -119,6 +137,7 @@ impl Server {
     /// [`Config::shutdown_delay`], stops accepting connections, and closes each one when it has no
     /// request in progress. Those that are open `grace` later are closed too. Then closes the store.
     pub async fn stop(mut self, grace: Duration) {
+        self.operators.report(Phase::Stopping);
         self.serving.stopping.cancel();
         sleep(self.config.shutdown_delay).await;
         self.serving.closing.cancel();

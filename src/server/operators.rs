@@ -1,27 +1,30 @@
-//! The operators' listener: liveness, readiness and metrics.
+//! The operators' listener: liveness, readiness and metrics. It responds from before the store is open.
 //!
 //! It has its own port, without authentication and TLS, so it must be on the loopback interface or on a
 //! network that only operators reach. A web page must not reach it through the browser of an operator, so it
 //! answers only to hosts that no page can have: IP addresses, `localhost`, and names from the configuration
 //! (DNS rebinding).
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use dropshot::Body;
 use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, HOST, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Version};
+use slog::Logger;
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
-use super::connection::Respond;
+use super::connection::{Respond, Serving};
+use super::listener::{self, Bound, ListenError};
 use crate::VERSION;
-use crate::config::ConnectionLimits;
+use crate::config::{Config, ConnectionLimits};
 use crate::http::host;
 use crate::storage::Store;
-use crate::telemetry::metrics::Metrics;
+use crate::telemetry::metrics::{ConnectionMetrics, Metrics};
 
 /// How long the store may take to respond to a readiness probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -35,18 +38,58 @@ pub(super) const LIMITS: ConnectionLimits = ConnectionLimits {
     max_age: Duration::from_secs(60),
 };
 
+/// What a service does, besides its store.
+#[derive(Clone)]
+pub(super) enum Phase {
+    /// The store is not open yet. `/readyz` says so.
+    Opening,
+    /// The service responds to clients, if its store does.
+    Serving(Arc<Store>),
+    /// The service received a signal to stop.
+    Stopping,
+}
+
+/// The running listener for operators. Dropping it closes it.
+pub(super) struct OperatorsServer {
+    /// The address; `None` without a listener.
+    pub(super) address: Option<SocketAddr>,
+    phase: watch::Sender<Phase>,
+    _accepting: Option<AbortOnDropHandle<()>>,
+}
+
+impl OperatorsServer {
+    /// Starts to accept connections on `socket`, if there is one. The runtime within which this is called serves them.
+    ///
+    /// # Errors
+    /// When the socket cannot be used.
+    pub(super) fn start(
+        socket: Option<Bound>,
+        operators: Operators,
+        log: &Logger,
+    ) -> Result<Self, ListenError> {
+        let phase = operators.phase.clone();
+        let serving = Arc::new(Serving::new(operators, LIMITS, ConnectionMetrics::default(), None, log));
+        let accepting = socket.map(|socket| listener::start(socket, serving)).transpose()?;
+        let (address, accepting) = accepting.unzip();
+        Ok(Self { address, phase, _accepting: accepting })
+    }
+
+    /// Changes what `/readyz` reports.
+    pub(super) fn report(&self, phase: Phase) {
+        self.phase.send_replace(phase);
+    }
+}
+
 /// Responds to operators.
 pub(super) struct Operators {
-    pub(super) store: Arc<Store>,
-    pub(super) metrics: Arc<Metrics>,
-    /// Cancelled when the service stops.
-    pub(super) stopping: CancellationToken,
+    phase: watch::Sender<Phase>,
+    metrics: Arc<Metrics>,
     /// The host names to which it answers, besides `localhost`.
-    pub(super) hosts: Vec<String>,
+    hosts: Vec<String>,
     /// The runtime of the store.
-    pub(super) api: Handle,
+    api: Handle,
     /// The version of the API.
-    pub(super) api_version: &'static str,
+    api_version: &'static str,
 }
 
 impl Respond for Operators {
@@ -91,6 +134,16 @@ impl Respond for Operators {
 }
 
 impl Operators {
+    pub(super) fn new(
+        config: &Config,
+        metrics: Arc<Metrics>,
+        api: &Handle,
+        api_version: &'static str,
+    ) -> Self {
+        let phase = watch::Sender::new(Phase::Opening);
+        Self { phase, metrics, hosts: config.ops_hosts.clone(), api: api.clone(), api_version }
+    }
+
     fn is_own_host<B>(&self, request: &Request<B>) -> bool {
         let host = request.uri().authority().cloned().or_else(|| host(request.headers()));
         // No browser sends HTTP/1.0, and programs that do mostly have no Host.
@@ -104,15 +157,16 @@ impl Operators {
             || self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
     }
 
-    /// Checks that the service is not shutting down, and that its store can be read and written.
+    /// Checks that the service has started and is not stopping, and that its store can be read and written.
     ///
     /// # Errors
     /// Why it is not ready.
     async fn check_ready(&self) -> Result<(), String> {
-        if self.stopping.is_cancelled() {
-            return Err("stopping".to_owned());
-        }
-        let store = self.store.clone();
+        let store = match self.phase.borrow().clone() {
+            Phase::Opening => return Err("waiting for the database; its last error is in the log".to_owned()),
+            Phase::Serving(store) => store,
+            Phase::Stopping => return Err("stopping".to_owned()),
+        };
         let check = self.api.spawn(async move { store.check_ready().await });
         match timeout(PROBE_TIMEOUT, check).await {
             Ok(Ok(ready)) => ready.map_err(|error| error.to_string()),

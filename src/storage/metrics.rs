@@ -88,11 +88,16 @@ impl StoreMetrics {
     pub(super) fn failed(
         &self,
         log: &Logger,
-        (system, access, error_type): (&'static str, Access, ErrorType),
+        what: (&'static str, Access, ErrorType),
         error: &dyn Display,
         code: Option<&str>,
     ) {
-        self.outages.failed(log, access, error_type, error, code);
+        self.outages.failed(log, what.1, what.2, error, code);
+        self.count(what);
+    }
+
+    /// Counts an error like [`Self::failed`], without a record in the log.
+    pub(super) fn count(&self, (system, access, error_type): (&'static str, Access, ErrorType)) {
         let labels = [
             ("db_system_name", system),
             ("db_operation_name", access.into()),

@@ -80,12 +80,19 @@ impl PostgresOptions {
 
 /// Why a store could not be opened. One line that says what to do.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct OpenError(pub String);
+pub enum OpenError {
+    /// The database, or what the options say about it, must be changed.
+    #[error("{0}")]
+    Unsuitable(String),
+    /// The server cannot be reached, is starting or stopping, has no free connection, or is a standby. It may be different
+    /// soon.
+    #[error("{0}")]
+    Away(String),
+}
 
 impl OpenError {
     /// Returns the error of the file at `path`. `why` is the end of a sentence that begins with the path.
     pub(super) fn of_file(path: &Path, why: impl Display) -> Self {
-        Self(format!("{} {why}", path.display()).replace(char::is_control, "?"))
+        Self::Unsuitable(format!("{} {why}", path.display()).replace(char::is_control, "?"))
     }
 }

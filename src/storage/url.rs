@@ -44,7 +44,7 @@ impl<'a> DatabaseKind<'a> {
 
 /// Returns the error of a text that has no [`DatabaseKind`].
 pub(super) fn unknown_kind() -> OpenError {
-    OpenError(
+    OpenError::Unsuitable(
         "the database must be given as sqlite:PATH, for example sqlite:animals.db, or as \
          postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in the password, and without line ends \
          and other control characters"

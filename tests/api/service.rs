@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use animal_store::config::{Config, ConnectionLimits, Flags};
 use animal_store::keys::{self, NewKey};
-use animal_store::server::{Listeners, Server};
+use animal_store::server::{Listeners, Server, Starting};
 use animal_store::service::RateLimit;
 use animal_store::storage::{self, Migrate, PostgresOptions, Store, StoreMetrics, StoreOptions};
 use animal_store::telemetry::metrics::Metrics;
@@ -113,16 +113,9 @@ impl Setup {
         let store = storage::open(&database.url(), &store).await.expect("a store");
         let store = Arc::new(FailingStore::around(store));
         let listeners = Listeners::open(&self.config, None, None).expect("a free port");
-        let server = Server::start(
-            &self.config,
-            listeners,
-            &self.document,
-            store.store(),
-            metrics,
-            &logger,
-            &Handle::current(),
-        )
-        .expect("a server");
+        let api = Handle::current();
+        let starting = Starting::new(&self.config, listeners, &self.document, metrics, &logger, &api);
+        let server = starting.expect("no listener").serve(store.store()).expect("a server");
         let recorder = Arc::new(Recorder::default());
         recorder.add_secret(database.secret());
         let address = proxy::start(server.address, Arc::clone(&recorder)).await.expect("the proxy");

@@ -1,7 +1,8 @@
 //! Socket activation: the listening socket outlives the process, so a restart under load loses no request.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -110,11 +111,35 @@ async fn restarts_under_load_lose_no_request() {
     service.stop().await;
 }
 
-#[tokio::test]
-async fn a_descriptor_that_is_no_socket_is_an_error() {
+/// Checks that `serve` rejects a descriptor and creates no file.
+async fn is_rejected(descriptor: impl Into<OwnedFd>, why: &str) {
     let directory = WorkDir::new();
-    let file = std::fs::File::create(directory.path("file")).unwrap();
-    let finished = directory.run_changed(&["serve"], |command| activate(command, file)).await;
-    let line = finished.failure();
-    assert!(line.contains("socket 0 from the service manager"), "{line}");
+    let line = directory.run_changed(&["serve"], |command| activate(command, descriptor)).await.failure();
+    let expected = "expected ListenStream= with a TCP address, and Accept=no";
+    assert!(line.contains("socket 0 from the service manager") && line.contains(why), "{line}");
+    assert!(line.contains(expected), "{line}");
+    assert_eq!(directory.files(), []);
+}
+
+#[tokio::test]
+async fn descriptors_of_another_kind_are_rejected() {
+    is_rejected(tempfile::tempfile().unwrap(), "is not a socket").await;
+    is_rejected(UdpSocket::bind("127.0.0.1:0").unwrap(), "is not a valid tcp socket").await;
+    let directory = WorkDir::new();
+    is_rejected(UnixListener::bind(directory.path("socket")).unwrap(), "is not a valid tcp socket").await;
+    // What `Accept=yes` passes.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let _client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    is_rejected(listener.accept().unwrap().0, "it does not listen").await;
+}
+
+#[tokio::test]
+async fn a_third_socket_is_rejected() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let three = |command: &mut Command| {
+        activate(command, listener);
+        command.env("LISTEN_FDS", "3");
+    };
+    let line = WorkDir::new().run_changed(&["serve"], three).await.failure();
+    assert!(line.contains("there are only two listeners, of clients and of operators"), "{line}");
 }

@@ -7,8 +7,10 @@
 
 mod access_log;
 mod activation;
+mod alerts;
 mod check_config;
 mod config;
+mod container;
 mod deployment;
 mod files;
 mod generate;
@@ -18,6 +20,7 @@ mod layers;
 mod ops;
 mod outage;
 mod outage_log;
+mod pgbouncer;
 mod postgres_startup_errors;
 mod replicas;
 mod restart;
@@ -28,3 +31,4 @@ mod signals;
 mod startup_errors;
 mod tls;
 mod transfer;
+mod waiting;

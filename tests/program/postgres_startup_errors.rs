@@ -9,13 +9,20 @@ use kit::program::WorkDir;
 
 /// Checks that every command that opens a store rejects this URL within a time limit.
 async fn rejected(url: &str, texts: &[&str]) {
+    rejected_by(&[&["serve", "--bind", "127.0.0.1:0", "--database", url]], texts).await;
+    rejected_by_commands(url, texts).await;
+}
+
+/// Checks the same for the commands other than `serve`.
+async fn rejected_by_commands(url: &str, texts: &[&str]) {
+    let copy = ["copy", "--from", "sqlite:empty.db", "--to", url];
+    rejected_by(&[&["key", "list", "--database", url], &copy], texts).await;
+}
+
+async fn rejected_by(commands: &[&[&str]], texts: &[&str]) {
     let directory = WorkDir::new();
     directory.run(&["key", "create", "tests", "--database", "sqlite:empty.db"]).await.success();
-    for arguments in [
-        &["serve", "--bind", "127.0.0.1:0", "--database", url][..],
-        &["key", "list", "--database", url],
-        &["copy", "--from", "sqlite:empty.db", "--to", url],
-    ] {
+    for arguments in commands {
         let line = directory.run(arguments).await.failure();
         assert!(line.starts_with("error: "), "{line}");
         for text in texts {
@@ -73,14 +80,15 @@ async fn a_wrong_password_is_rejected() {
 }
 
 #[tokio::test]
-async fn an_unreachable_host_is_rejected() {
+async fn an_unreachable_host_is_rejected_by_commands() {
     // Accepts connections and never responds.
     let unresponsive = TcpListener::bind("127.0.0.1:0").unwrap();
     let unresponsive = unresponsive.local_addr().unwrap();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     for host in [unresponsive.to_string(), free.to_string(), "nowhere.invalid".to_owned()] {
         let url = format!("postgres://u:sesame@{host}/d");
-        rejected(&url, &[&host, "cannot be reached", "check host and port"]).await;
+        // `serve` waits for it: `waiting.rs`.
+        rejected_by_commands(&url, &[&host, "cannot be reached", "check host and port"]).await;
     }
 }
 

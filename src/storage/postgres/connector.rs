@@ -40,7 +40,7 @@ impl Connector {
     /// One line that does not repeat the URL.
     pub(super) fn new(url: &str, options: &StoreOptions) -> Result<Self, OpenError> {
         let address = Address::parse(url, options.postgres.connect_timeout)
-            .map_err(|why| OpenError(format!("the PostgreSQL URL cannot be used: {why}")))?;
+            .map_err(|why| OpenError::Unsuitable(format!("the PostgreSQL URL cannot be used: {why}")))?;
         Ok(Self {
             options: options.clone(),
             schema: OnceLock::new(),

@@ -40,6 +40,14 @@ impl ConnectError {
         }
     }
 
+    /// Whether the same connection may succeed later, without a change of the settings.
+    pub(super) fn is_temporary(&self) -> bool {
+        match self {
+            Self::Refused { code, .. } => code.as_deref().is_some_and(is_away),
+            Self::Standby { .. } | Self::Old { .. } | Self::Unreachable { .. } => true,
+        }
+    }
+
     pub(super) fn closed(host: String) -> Self {
         Self::Unreachable { host, why: "the connection was closed".to_owned() }
     }
@@ -90,14 +98,26 @@ impl PgError {
         match (self, self.code()) {
             // Shutdowns and crashes; a server that became a standby; lost prepared statements.
             (_, Some(code)) => {
-                code.starts_with("08")
-                    || code.starts_with("57P")
-                    || ["25006", "26000", "0A000"].contains(&code)
+                class(code) == "08" || code.starts_with("57P") || ["25006", "26000", "0A000"].contains(&code)
             }
             (Self::Failed(error), None) => is_lost(error),
             (Self::Timeout | Self::NotReplicated | Self::ReadOnly, None) => true,
             (Self::Unreachable(_) | Self::UnexpectedValue(_), None) => false,
         }
+    }
+
+    /// Whether the server stopped or broke the connection, or has no room for it.
+    pub(super) fn is_server_away(&self) -> bool {
+        match (self, self.code()) {
+            (_, Some(code)) => is_away(code),
+            (Self::Failed(error), None) => is_lost(error),
+            _ => false,
+        }
+    }
+
+    /// Counts the failure.
+    pub(super) fn count(&self, options: &StoreOptions, access: Access) {
+        options.metrics.count(("postgresql", access, self.error_type()));
     }
 
     /// Logs and counts the failure, and returns the error for the caller.
@@ -149,6 +169,11 @@ fn type_of_connect_error(errors: &[ConnectError]) -> ErrorType {
         _ => None,
     });
     error_type.unwrap_or(ErrorType::Unreachable)
+}
+
+/// Whether an SQLSTATE is about the connection, a start or stop of the server, or too many connections.
+fn is_away(code: &str) -> bool {
+    class(code) == "08" || code.starts_with("57P") || code == "53300"
 }
 
 /// Returns the class of an SQLSTATE: its first two characters.

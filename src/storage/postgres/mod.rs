@@ -78,7 +78,7 @@ use super::queue::Batches;
 /// One line that does not repeat the URL.
 pub fn check_url(url: &str) -> Result<(), OpenError> {
     let parsed = Address::parse(url, Duration::ZERO);
-    parsed.map(drop).map_err(|why| OpenError(format!("the PostgreSQL URL cannot be used: {why}")))
+    parsed.map(drop).map_err(|why| OpenError::Unsuitable(format!("the PostgreSQL URL cannot be used: {why}")))
 }
 
 /// Opens the store in the database at `url`: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with more

@@ -14,6 +14,7 @@ use super::connector::Connector;
 use super::error::{ConnectError, PgError, describe, list};
 use super::schema::{self, NEWEST, OpenFailure, migrate, newer_program, version};
 use super::session::Session;
+use crate::storage::metrics::Access;
 use crate::storage::options::{Migrate, OpenError, StoreOptions, new_secret, newer_release};
 
 /// The first replica stores its secret, and all of them use it.
@@ -32,7 +33,7 @@ fn advice(errors: &[ConnectError], address: &Address) -> String {
         }
         Some("3D000") => format!("; create it with: createdb {}", address.database),
         Some("53300") => "; raise max_connections of the server, or run fewer replicas".to_owned(),
-        Some("57P03") => "; try again when it has started".to_owned(),
+        Some("57P01" | "57P02" | "57P03") => "; try again when it has started".to_owned(),
         Some(_) => "; check sslmode, user and password in the URL".to_owned(),
         None if errors.iter().any(|error| matches!(error, ConnectError::Standby { .. })) => {
             "; name the primary in the URL too".to_owned()
@@ -52,17 +53,30 @@ pub(super) async fn open(connector: &Connector) -> Result<[u8; 32], OpenError> {
             other => other,
         };
         let line = format!("the PostgreSQL database {} {failure}", address.database);
-        OpenError(line.replace(char::is_control, "?"))
+        let line = line.replace(char::is_control, "?");
+        let is_away = match failure {
+            OpenFailure::Away(_) => true,
+            OpenFailure::Failed(error) => PgError::from(error).is_server_away(),
+            OpenFailure::Unsuitable(_) => false,
+        };
+        if is_away { OpenError::Away(line) } else { OpenError::Unsuitable(line) }
     })
 }
 
 async fn connect(connector: &Connector, address: &Address) -> Result<Session, OpenFailure> {
-    connector.connect().await.map_err(|failure| match failure {
-        PgError::Unreachable(errors) => {
-            let advice = advice(&errors, address);
-            OpenFailure::Unsuitable(format!("cannot be opened: {}{advice}", list(&errors)))
+    let connected = connector.connect().await;
+    connected.inspect_err(|failure| failure.count(&connector.options, Access::Connect)).map_err(|failure| {
+        match failure {
+            PgError::Unreachable(errors) => {
+                let line = format!("cannot be opened: {}{}", list(&errors), advice(&errors, address));
+                if errors.iter().all(ConnectError::is_temporary) {
+                    OpenFailure::Away(line)
+                } else {
+                    OpenFailure::Unsuitable(line)
+                }
+            }
+            other => OpenFailure::Unsuitable(format!("cannot be used: {other}")),
         }
-        other => OpenFailure::Unsuitable(format!("cannot be used: {other}")),
     })
 }
 
@@ -76,7 +90,7 @@ pub(in crate::storage) async fn connect_once(
 ) -> Result<Session, OpenError> {
     let connector = Connector::new(url, options)?;
     open(&connector).await?;
-    let failed = |error| OpenError(format!("the target cannot be written: {error}"));
+    let failed = |error| OpenError::Unsuitable(format!("the target cannot be written: {error}"));
     connector.connect().await.map_err(failed)
 }
 
@@ -91,6 +105,7 @@ async fn inspect_and_open(
 ) -> Result<[u8; 32], OpenFailure> {
     let session = connect(connector, address).await?;
     let client = session.client();
+    check_own_session(&session, &connect(connector, address).await?).await?;
     client.batch_execute(NO_LIMITS).await?;
     check_server(client).await?;
     let schema = find_schema(client, &address.user, options).await?;
@@ -128,6 +143,20 @@ async fn inspect_and_open(
     };
     let secret: &[u8] = row.try_get(0)?;
     secret.try_into().map_err(|_| OpenFailure::Unsuitable("has a secret of the wrong length".to_owned()))
+}
+
+/// Checks that two open connections are two sessions of the server, to which settings and prepared statements belong.
+async fn check_own_session(session: &Session, other: &Session) -> Result<(), OpenFailure> {
+    if session.backend() != other.backend() {
+        return Ok(());
+    }
+    // Other clients of the proxy get this session.
+    session.client().batch_execute("RESET ALL").await?;
+    Err(OpenFailure::Unsuitable(
+        "is behind a proxy that shares a session of the server among connections, such as PgBouncer in the mode \
+         transaction; use its mode session, or connect to the server itself"
+            .to_owned(),
+    ))
 }
 
 async fn check_server(client: &Client) -> Result<(), OpenFailure> {

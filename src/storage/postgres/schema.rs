@@ -88,6 +88,9 @@ const MISSING: &str = "WITH missing (privileges, object) AS ( \
 pub(super) enum OpenFailure {
     #[error("{0}")]
     Unsuitable(String),
+    /// The server cannot be used now.
+    #[error("{0}")]
+    Away(String),
     #[error("cannot be used: {}", describe(.0))]
     Failed(#[from] Error),
 }

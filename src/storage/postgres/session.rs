@@ -36,6 +36,8 @@ pub(super) const CURRENT: &str = "SELECT substr(pg_walfile_name(pg_current_wal_i
 /// A connection to the primary.
 pub(in crate::storage) struct Session {
     client: Client,
+    /// The process of the server that serves this connection, as text.
+    backend: String,
     timeline: u32,
     tls: MakeRustlsConnect,
     /// The server committed without waiting for its synchronous standby.
@@ -73,6 +75,7 @@ impl Session {
         let timeline =
             row.and_then(|row: &SimpleQueryRow| row.get(0)).and_then(|it| u32::from_str_radix(it, 16).ok());
         let timeline = timeline.ok_or_else(|| ConnectError::Standby { host: name.to_owned() })?;
+        let backend = row.and_then(|row| row.get(1)).unwrap_or_default().to_owned();
         let admitted = timelines
             .admit(timeline)
             .map_err(|why| ConnectError::Old { host: name.to_owned(), why: why.to_string() })?;
@@ -80,6 +83,7 @@ impl Session {
         let (unreplicated, closed) = (Arc::new(AtomicBool::new(false)), CancellationToken::new());
         let session = Self {
             client,
+            backend,
             timeline,
             tls: tls.clone(),
             unreplicated: unreplicated.clone(),
@@ -104,6 +108,10 @@ impl Session {
             }
         });
         Ok(session)
+    }
+
+    pub(super) fn backend(&self) -> &str {
+        &self.backend
     }
 
     pub(super) fn timeline(&self) -> u32 {
@@ -180,7 +188,7 @@ async fn receive(
 }
 
 /// Returns the statements that set up a connection, whatever the settings of the server, the database and the user are. The
-/// last one returns the timeline, or NULL on a standby. `schema` is the one with the tables; `None` for the first of
+/// last one returns the timeline, or NULL on a standby, and the process of the server. `schema` is the one with the tables; `None` for the first of
 /// `search_path`.
 pub(super) fn settings(schema: Option<&str>, options: &StoreOptions) -> String {
     let limit = options.postgres.statement_timeout;
@@ -225,7 +233,7 @@ pub(super) fn settings(schema: Option<&str>, options: &StoreOptions) -> String {
              FROM pg_settings JOIN (VALUES {}) AS wanted (name, value) USING (name); \
          SELECT set_config('synchronous_commit', 'on', false) \
              WHERE current_setting('synchronous_commit') <> 'remote_apply'; \
-         SELECT CASE WHEN NOT pg_is_in_recovery() THEN ({CURRENT}) END",
+         SELECT CASE WHEN NOT pg_is_in_recovery() THEN ({CURRENT}) END, pg_backend_pid()",
         values.join(", ")
     )
 }

@@ -63,8 +63,9 @@ impl Sqlite {
     /// Opens the connections to a file that this program can use.
     pub(super) fn open(file: Arc<DatabaseFile>, options: &StoreOptions) -> Result<Self, OpenError> {
         let open = |count| {
-            Readers::open(&file.path, options.lock_timeout, count)
-                .map_err(|error| OpenError(format!("cannot open a connection for reading: {error}")))
+            Readers::open(&file.path, options.lock_timeout, count).map_err(|error| {
+                OpenError::Unsuitable(format!("cannot open a connection for reading: {error}"))
+            })
         };
         let (animals, keys) = (open(for_animals())?, open(FOR_KEYS)?);
         Ok(Self { animals, keys, file, options: options.clone() })

@@ -59,7 +59,7 @@ pub(in crate::storage) fn open(
             drop(writer);
             drop(batches);
         })
-        .map_err(|error| OpenError(format!("cannot start the thread that writes: {error}")))?;
+        .map_err(|error| OpenError::Unsuitable(format!("cannot start the thread that writes: {error}")))?;
     Ok((engine, secret))
 }
 

@@ -11,12 +11,11 @@ use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::faults::injection::prefix;
 use crate::row::{milliseconds, row};
 use kit::client::{Client, get};
 use kit::ledger::Ledger;
 use kit::postgres::shared;
-use kit::program::{TIMEOUT, WorkDir};
+use kit::program::{TIMEOUT, WorkDir, prefix};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_file_descriptors_are_left() {

@@ -6,11 +6,11 @@ use kit::Need;
 use rustix::process::{Resource, Rlimit, prlimit};
 use tokio::process::Command;
 
-use crate::faults::injection::{FailingCalls, SmallDisk, prefix};
+use crate::faults::injection::{FailingCalls, SmallDisk};
 use crate::row::{milliseconds, row};
 use kit::client::Client;
 use kit::ledger::Ledger;
-use kit::program::WorkDir;
+use kit::program::{WorkDir, prefix};
 
 const OPERATORS: &[&str] = &["--ops-bind", "127.0.0.1:0"];
 

@@ -1,6 +1,5 @@
 //! Injects faults with system programs.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -9,7 +8,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use kit::program::TIMEOUT;
+use kit::program::{TIMEOUT, prefix};
 
 /// A running strace that makes system calls of a process fail.
 pub struct FailingCalls(Child);
@@ -90,19 +89,4 @@ impl SmallDisk {
         let inside = self.directory.strip_prefix("/").expect("an absolute path");
         Path::new(&format!("/proc/{holder}/root")).join(inside).join(name)
     }
-}
-
-/// Changes a command to run through another program, such as `nsenter`, which must `exec` it.
-pub fn prefix(command: &mut Command, wrapper: &[&str]) {
-    let before = command.as_std();
-    let mut after = Command::new(wrapper[0]);
-    after.args(&wrapper[1..]).arg(before.get_program()).args(before.get_args());
-    if let Some(directory) = before.get_current_dir() {
-        after.current_dir(directory);
-    }
-    after.env_clear().kill_on_drop(true);
-    // The other program is looked up on PATH.
-    after.env("PATH", env::var_os("PATH").unwrap_or_default());
-    after.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    *command = after;
 }

@@ -23,6 +23,7 @@ use tokio_postgres::{Client, NoTls};
 use crate::Need;
 
 pub mod network;
+pub mod pool;
 
 /// The time limit of a wait. A busy machine does not reach it.
 const TIMEOUT: Duration = Duration::from_secs(600);

@@ -84,6 +84,21 @@ pub fn patient(command: &mut Command) {
     command.envs(limits.map(|limit| (format!("ANIMAL_STORE_{limit}"), "5m")));
 }
 
+/// Changes a command to run through another program, such as `nsenter`, which must `exec` it.
+pub fn prefix(command: &mut Command, wrapper: &[&str]) {
+    let before = command.as_std();
+    let mut after = Command::new(wrapper[0]);
+    after.args(&wrapper[1..]).arg(before.get_program()).args(before.get_args());
+    if let Some(directory) = before.get_current_dir() {
+        after.current_dir(directory);
+    }
+    after.env_clear().kill_on_drop(true);
+    // The other program is looked up on PATH.
+    after.env("PATH", env::var_os("PATH").unwrap_or_default());
+    after.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    *command = after;
+}
+
 impl Default for WorkDir {
     fn default() -> Self {
         Self(tempfile::tempdir().expect("a temporary directory"))
@@ -155,7 +170,14 @@ impl WorkDir {
 
     /// Starts `animal-store`. The process is killed when the value is dropped.
     pub fn start(&self, arguments: &[&str]) -> Child {
-        self.command(arguments).spawn().expect("the program")
+        self.start_with(arguments, |_| {})
+    }
+
+    /// Starts `animal-store` like [`Self::start`], after `change` was applied to the command.
+    pub fn start_with(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Child {
+        let mut command = self.command(arguments);
+        change(&mut command);
+        command.spawn().expect("the program")
     }
 
     /// Creates an API key.

@@ -20,7 +20,7 @@ use crate::recorder::{Recorder, proxy};
 
 mod directory;
 
-pub use directory::{Finished, WorkDir, patient, program};
+pub use directory::{Finished, WorkDir, patient, prefix, program};
 
 /// The time limit of each wait.
 pub const TIMEOUT: Duration = Duration::from_secs(300);

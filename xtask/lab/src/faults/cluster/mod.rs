@@ -1,7 +1,8 @@
 //! `cargo xtask faults --cluster`: faults of a distributed store, on one machine.
 //!
 //! Three nodes with PostgreSQL under Patroni in strict synchronous mode, three members of etcd, and three replicas of
-//! the service, which name all three nodes in their URL and have clients that write and read all the time. Each fault is
+//! the service with clients that write and read all the time. Two of them name all three nodes in their URL, and one reaches
+//! the primary through HAProxy. Each fault is
 //! injected into a cluster of its own. The command prints a table of what the clients saw, and fails if an acknowledged
 //! animal was lost or stored twice, or if a read lacked an animal that had been acknowledged before.
 
@@ -10,6 +11,7 @@ mod home;
 mod nodes;
 mod plan;
 mod programs;
+mod proxy;
 mod record;
 mod scene;
 

@@ -35,7 +35,8 @@ pub(super) const FAULTS: [(&str, Inject); 13] = [
         it.cut(LONG, &[("nodes", "postgres"), ("nodes", "agent"), ("node", "etcd")])
     }),
     ("primary cut off from everything for 45 s", |it| {
-        it.cut(LONG, &[("nodes", "postgres"), ("nodes", "agent"), ("node", "etcd"), ("replica", "postgres")])
+        let nodes = [("nodes", "postgres"), ("nodes", "agent"), ("node", "etcd")];
+        it.cut(LONG, &[&nodes[..], &[("replica", "postgres"), ("replica", "agent")]].concat())
     }),
     ("replication from the primary cut for 10 s", |it| it.cut(SHORT, &[("nodes", "postgres")])),
     ("all replicas cut off from the primary for 10 s", |it| it.cut(SHORT, &[("replica", "postgres")])),

@@ -14,6 +14,7 @@ use super::clients::{Clients, Replica, all};
 use super::home::Home;
 use super::nodes::{Nodes, local};
 use super::programs::Programs;
+use super::proxy;
 use super::record::{Animal, lock};
 use super::{CLUSTER, NODES, REPLICAS};
 
@@ -53,7 +54,9 @@ impl<'a> Scene<'a> {
         for (node, port) in scene.nodes.ports.postgres.iter().enumerate() {
             scene.nodes.runtime.spawn(watch(node, *port, scene.promotions.clone()));
         }
-        let databases: Vec<_> = (0..REPLICAS).map(|number| scene.database(number)).collect();
+        let mut databases: Vec<_> = (0..REPLICAS - 1).map(|number| scene.database(number)).collect();
+        let proxy = proxy::start(&scene.nodes, &format!("replica{}", REPLICAS - 1))?;
+        databases.push(format!("postgres://animals@{proxy}/animals"));
         let mut create = home.command(&programs.service);
         for limit in ["CONNECT_TIMEOUT", "STATEMENT_TIMEOUT"] {
             create.env(format!("ANIMAL_STORE_POSTGRES__{limit}"), "1m");
