@@ -4,8 +4,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use kit::program::{WorkDir, program};
+use kit::program::{Program, WorkDir, program};
 use kit::{Need, skip};
+use rustix::process::Signal;
 use serde_json::json;
 
 const DATABASE: &str = "animal-store.db";
@@ -67,6 +68,76 @@ async fn a_removed_index() {
 #[tokio::test]
 async fn a_replaced_index() {
     is_noticed("-shm", replace).await;
+}
+
+/// Moves the database of a running service away.
+async fn moved() -> (WorkDir, Program, String, Vec<i64>) {
+    let directory = WorkDir::new();
+    let key = directory.key().await;
+    let service = directory.serve(&["--ops-bind", "127.0.0.1:0"]).await;
+    let added = service.add(&key, 3).await;
+    fs::rename(directory.path(DATABASE), directory.path("moved.db")).unwrap();
+    let why = format!("its file {DATABASE} was replaced or removed; put it back, then restart the service");
+    service.wait_for_unreadiness(&why).await;
+    (directory, service, key, added)
+}
+
+/// Puts the database back, and checks that everything is there.
+async fn is_complete(directory: &WorkDir, key: &str, added: &[i64]) {
+    fs::rename(directory.path("moved.db"), directory.path(DATABASE)).unwrap();
+    let service = directory.serve(&[]).await;
+    let stored: Vec<_> = service.all(key).await.iter().map(|pet| pet["id"].as_i64().unwrap()).collect();
+    assert_eq!(stored, added);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn a_service_that_stops_completes_a_database_that_was_moved() {
+    let (directory, service, key, added) = moved().await;
+    service.stop().await;
+    // Without the WAL.
+    let elsewhere = WorkDir::new();
+    fs::rename(directory.path("moved.db"), elsewhere.path("moved.db")).unwrap();
+    is_complete(&elsewhere, &key, &added).await;
+}
+
+/// SQLite would remove the WAL.
+#[tokio::test]
+async fn no_database_is_created_beside_a_wal() {
+    let (directory, mut service, key, added) = moved().await;
+    service.signal(Signal::KILL);
+    service.exit().await;
+    directory.run(&["key", "create", "shop", "--database", "sqlite:backup.db"]).await.success();
+    let refused = async || {
+        for command in [&["serve"][..], &["key", "create", "shop"]] {
+            let line = directory.run(command).await.failure();
+            assert!(line.contains("is missing, and its WAL (-wal) has what was not copied"), "{line}");
+        }
+    };
+    refused().await;
+    let line = directory.run(&["restore", "backup.db"]).await.failure();
+    assert!(line.contains("animal-store.db-wal is the WAL of a database that is missing"), "{line}");
+    // As `touch` makes it.
+    fs::write(directory.path(DATABASE), "").unwrap();
+    refused().await;
+    is_complete(&directory, &key, &added).await;
+}
+
+/// It would be read with the WAL of the other one.
+#[tokio::test]
+async fn a_database_in_the_place_of_another_one_in_use_is_refused() {
+    let (directory, service, key, added) = moved().await;
+    directory.run(&["key", "create", "shop", "--database", "sqlite:other.db"]).await.success();
+    fs::copy(directory.path("other.db"), directory.path(DATABASE)).unwrap();
+    for command in [&["serve", "--bind", "127.0.0.1:0"][..], &["key", "list"], &["backup", "copy.db"]] {
+        let line = directory.run(command).await.failure();
+        let process = format!("is not the database of process {}, ", service.pid().as_raw_nonzero());
+        assert!(line.contains(&process), "{command:?}: {line}");
+    }
+    service.stop().await;
+    // The other one is as it was, and the first one complete.
+    assert_eq!(fs::read(directory.path(DATABASE)).unwrap(), fs::read(directory.path("other.db")).unwrap());
+    is_complete(&directory, &key, &added).await;
 }
 
 #[tokio::test]

@@ -82,7 +82,10 @@ async fn a_missing_database_is_restored_unless_its_log_is_left() {
     fs::remove_file(directory.path("animal-store.db")).unwrap();
     let log = directory.write("animal-store.db-wal", "frames");
     let line = directory.run(&["restore", "kept.db"]).await.failure();
-    assert!(line.contains("animal-store.db-wal is the WAL of another database; move it away"), "{line}");
+    assert!(
+        line.contains("animal-store.db-wal is the WAL of a database that is missing; put that back"),
+        "{line}"
+    );
     fs::remove_file(log).unwrap();
     let output = directory.run(&["restore", "kept.db"]).await.success();
     assert_eq!(output, "restored kept.db to animal-store.db\n");

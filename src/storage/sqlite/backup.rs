@@ -26,7 +26,7 @@ use rusqlite::backup::{Backup, StepResult};
 use tempfile::{Builder, NamedTempFile};
 
 use super::connection::{set_up_exclusive, set_up_writing};
-use super::file::{directory, wal};
+use super::file::{directory, length, wal};
 use super::opening::{ALL, AT_START, open_existing};
 use crate::storage::options::OpenError;
 
@@ -187,8 +187,8 @@ pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> R
     let mut backup = open_existing(from, 1, ALL, |it| set_up_writing(it, lock_timeout))?;
     if fs::symlink_metadata(to).is_err() {
         let wal = wal(to);
-        if wal.exists() {
-            let why = "is the WAL of another database; move it away, then restore again";
+        if length(&wal) > 0 {
+            let why = "is the WAL of a database that is missing; put that back, or move the WAL away";
             return Err(OpenError::of_file(&wal, why));
         }
         write(&mut backup, to, to, &never)?;

@@ -23,8 +23,16 @@ pub(super) fn report(options: &StoreOptions, access: Access, error: &Error) -> S
 /// A path of the database leads to another file than the one that is open, or to none. The message has its name without
 /// the directory, because `/readyz` shows it.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("its file {} was replaced or removed; restart the service", .0.file_name().unwrap_or_default().display())]
-pub(super) struct Replaced(pub(super) PathBuf);
+#[error(
+    "its file {} was replaced or removed; {}restart the service",
+    .path.file_name().unwrap_or_default().display(),
+    if *.is_database { "put it back, then " } else { "" }
+)]
+pub(super) struct Replaced {
+    pub(super) path: PathBuf,
+    /// Not the WAL or the index.
+    pub(super) is_database: bool,
+}
 
 fn error_type(error: &Error) -> ErrorType {
     match error.sqlite_error_code() {

@@ -5,7 +5,7 @@
 //! After such a change, the open files still work. But what is written to them is lost with them, and a key that a command
 //! revokes in the others stays valid.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, Metadata, OpenOptions};
 use std::io;
 use std::iter;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -43,8 +43,13 @@ pub(super) struct Identity {
 
 impl Identity {
     pub(super) fn of(path: &Path) -> io::Result<Self> {
-        let found = path.metadata()?;
-        Ok(Self { device: found.dev(), inode: found.ino() })
+        path.metadata().map(|found| Self::from(&found))
+    }
+}
+
+impl From<&Metadata> for Identity {
+    fn from(found: &Metadata) -> Self {
+        Self { device: found.dev(), inode: found.ino() }
     }
 }
 
@@ -52,6 +57,16 @@ impl DatabaseFile {
     /// Finds the file at an absolute path. Must be called before the file is opened.
     pub(super) fn at(path: PathBuf) -> io::Result<Self> {
         Ok(Self { found: Identity::of(&path)?, path, beside: Vec::new() })
+    }
+
+    /// Whether the path leads elsewhere and the open file still has a name, so that what is written to it is not lost.
+    pub(super) fn is_moved(&self) -> bool {
+        let is_elsewhere = !Identity::of(&self.path).is_ok_and(|found| found == self.found);
+        is_elsewhere
+            && fs::read_dir("/proc/self/fd").into_iter().flatten().flatten().any(|open| {
+                let open = open.path().metadata();
+                open.is_ok_and(|it| it.nlink() > 0 && Identity::from(&it) == self.found)
+            })
     }
 
     /// Adds the WAL and the index, which a connection has opened. `resolved` is the path of the database without symbolic
@@ -94,7 +109,9 @@ impl DatabaseFile {
                 Err(error) => error.kind() != io::ErrorKind::NotFound,
             };
             if !is_same {
-                return Err(Error::UserFunctionError(Replaced(path.clone()).into()));
+                let path = path.clone();
+                let is_database = path == self.path;
+                return Err(Error::UserFunctionError(Replaced { path, is_database }.into()));
             }
         }
         Ok(())
@@ -131,8 +148,17 @@ pub(super) fn find_existing(path: &Path) -> Result<PathBuf, OpenFailure> {
 }
 
 /// Creates an empty file with permissions for its owner only, unless there is a file.
-pub(super) fn create(path: &Path) -> io::Result<()> {
-    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path).map(drop)
+///
+/// # Errors
+/// Also if there is a WAL, which SQLite would remove: its database was moved away.
+pub(super) fn create(path: &Path) -> Result<(), OpenFailure> {
+    if length(&wal(path)) > 0 {
+        return Err("is missing, and its WAL (-wal) has what was not copied into it yet; put the database back, or move the \
+                    WAL away to create another one"
+            .into());
+    }
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    Ok(())
 }
 
 /// Returns the directory of a file.

@@ -55,8 +55,8 @@ pub(in crate::storage) fn open(
         .name("sqlite-writer".to_owned())
         .spawn(move || {
             block_on(batches.commit_with(&mut writer));
-            // The last connection checkpoints and removes the WAL. Before the queue, whose end completes `close`.
-            drop(writer);
+            // Before the queue, whose end completes `close`.
+            writer.close();
             drop(batches);
         })
         .map_err(|error| OpenError::Unsuitable(format!("cannot start the thread that writes: {error}")))?;
@@ -100,7 +100,7 @@ fn open_or_create(
         Migrate::Apply => 0,
         Migrate::Never => NEWEST,
     };
-    if oldest == 0 && file::find(&given)?.is_none() {
+    if oldest == 0 && file::find(&given)?.is_none_or(|found| file::length(&found) == 0) {
         file::create(&given)?;
     }
     let found = file::find_existing(&given)?;

@@ -1,6 +1,7 @@
-//! The other processes that have a database open: whether they use the WAL and the index that lie beside it.
+//! The other processes that have a database open: whether they use the WAL and the index that lie beside it, and whether
+//! processes use these for another database.
 //!
-//! If these were moved or removed, SQLite creates new ones for the next process, and two processes that do not see each
+//! If these, or the database, were moved or removed, SQLite creates new ones for the next process, and two processes that do not see each
 //! other's changes damage the file. The locks of the kernel name both files (`/proc/locks`, proc_locks(5)); where it does
 //! not show them, as in another PID namespace, nothing is found.
 
@@ -24,6 +25,11 @@ const INDEX_LOCK: u64 = 128;
 const READINGS: usize = 3;
 /// How long a process may take to unlock the database after it has removed the WAL and the index as its last user.
 const END: Duration = Duration::from_secs(1);
+
+const OTHER_FILES: &str = "is in use by process {}, whose WAL and index are not the files beside it that end with -wal and \
+     -shm, which were moved or removed; stop that process first, so that it copies its WAL to the database";
+const OTHER_DATABASE: &str = "is not the database of process {}, which uses the files beside it that end with -wal and -shm; \
+     put that database back, or stop that process first, so that it copies its WAL to it";
 
 /// A lock of another process.
 struct Lock {
@@ -55,27 +61,41 @@ impl Lock {
 }
 
 /// Checks that each process that uses the database at `path`, without symbolic links, has the WAL and the index open that
-/// lie beside it.
+/// lie beside it, and that no process uses these for another database.
 pub(super) fn check(path: &Path) -> Result<(), OpenFailure> {
     let database = Identity::of(path)?;
     let start = Instant::now();
     // A line that moves while the list is read may be missing in one reading.
-    while let Some(process) = (0..READINGS).find_map(|_| user_of_other_files(path, database)) {
+    while let Some((process, why)) = (0..READINGS).find_map(|_| other_user(path, database)) {
         if start.elapsed() >= END {
-            return Err(OpenFailure(format!(
-                "is in use by process {process}, whose WAL and index are not the files beside it that end with -wal and \
-                 -shm, which were moved or removed; stop that process first, so that it copies its WAL to the database"
-            )));
+            return Err(OpenFailure(why.replace("{}", &process.to_string())));
         }
         thread::sleep(Duration::from_millis(10));
     }
     Ok(())
 }
 
-/// Returns a process that uses the database with another WAL or index.
-fn user_of_other_files(path: &Path, database: Identity) -> Option<u32> {
+/// Returns a process with which this one would damage a database, and why.
+fn other_user(path: &Path, database: Identity) -> Option<(u32, &'static str)> {
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
     let locks: Vec<Lock> = locks.lines().filter_map(Lock::read).collect();
+    user_of_other_files(&locks, path, database)
+        .map(|process| (process, OTHER_FILES))
+        .or_else(|| Some((user_of_other_database(&locks, path, database)?, OTHER_DATABASE)))
+}
+
+/// Returns a process that uses the WAL and the index for another database, whose place the one at `path` took.
+fn user_of_other_database(locks: &[Lock], path: &Path, database: Identity) -> Option<u32> {
+    let index = Identity::of(&index(path)).ok()?;
+    let users = locks.iter().filter(|lock| lock.start == INDEX_LOCK && lock.is_of(index));
+    users.map(|user| user.process).find(|process| {
+        let mut own = locks.iter().filter(|lock| lock.process == *process && lock.start >= DATABASE_LOCKS);
+        !own.any(|lock| lock.is_of(database))
+    })
+}
+
+/// Returns a process that uses the database with another WAL or index.
+fn user_of_other_files(locks: &[Lock], path: &Path, database: Identity) -> Option<u32> {
     let users = locks.iter().filter(|lock| lock.start >= DATABASE_LOCKS && lock.is_of(database));
     users.map(|user| user.process).find(|process| {
         let mut indexes =

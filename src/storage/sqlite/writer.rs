@@ -102,6 +102,16 @@ impl Writer {
         Ok(())
     }
 
+    /// Closes the connection. The last one of a database copies the WAL into it and removes it.
+    pub(super) fn close(self) {
+        // SQLite leaves the WAL if the database was moved; another database at its path would destroy it.
+        if self.file.is_moved()
+            && let Err(error) = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        {
+            self.failed(&error);
+        }
+    }
+
     /// Commits all of `batch` in one transaction.
     fn commit_all(&mut self, batch: &mut [QueuedWrite]) -> rusqlite::Result<()> {
         self.file.check()?;
