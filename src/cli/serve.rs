@@ -75,8 +75,9 @@ impl Serve {
             }
             serve(&config, inherited, Arc::new(metrics), &log, runtime.handle()).await
         });
-        // A stuck client must not hold up the exit.
+        // A stuck client or service manager must not hold up the exit.
         runtime.shutdown_background();
+        own.shutdown_background();
         buffer.flush(Duration::from_millis(500));
         served
     }
@@ -116,10 +117,8 @@ async fn serve(
     // Before the store is opened, which may create or migrate a database.
     let listeners = Listeners::open(config, public, operators)?;
     if let Some(limit) = sd_notify::watchdog_enabled() {
-        let (runtime, log) = (runtime.clone(), log.clone());
-        tokio::spawn(
-            async move { keep_alive(&runtime, limit, || notify(NotifyState::Watchdog, &log)).await },
-        );
+        let runtime = runtime.clone();
+        tokio::spawn(async move { keep_alive(&runtime, limit).await });
     }
     let store_metrics = metrics.store.clone();
     let new_file = storage::missing_file(&config.database);
@@ -165,8 +164,7 @@ async fn serve(
     let mut stdout = io::stdout();
     // Standard output may be closed: the service runs without it.
     let _ = writeln!(stdout, "ready: {}", server.base_url()).and_then(|()| stdout.flush());
-    notify(NotifyState::Ready, log);
-    notify(NotifyState::Status("serving"), log);
+    notify(&[NotifyState::Ready, NotifyState::Status("serving")], log).await;
     let signal = loop {
         tokio::select! {
             signal = stop_signal() => break Some(signal),
@@ -174,7 +172,7 @@ async fn serve(
             _ = hangup.recv() => server.reload_certificate(),
         }
     };
-    notify(NotifyState::Stopping, log);
+    notify(&[NotifyState::Stopping], log).await;
     match signal {
         Some(signal) => info!(log, "stopping"; "signal" => signal),
         None => error!(log, "stopping: the database can no longer be written"),
@@ -207,7 +205,7 @@ async fn open(
             warn!(log, "waiting for the database";
                 "animal_store.operators" => operators.map(|address| address.to_string()),
                 "source" => config.location("database"), "error" => &why);
-            notify(NotifyState::Status(&format!("waiting: {why}")), log);
+            notify(&[NotifyState::Status(&format!("waiting: {why}"))], log).await;
             reported = why;
         }
         sleep(RETRY).await;

@@ -47,17 +47,18 @@ pub(super) async fn authenticate(service: &Service, headers: &HeaderMap) -> Resu
             .with("WWW-Authenticate", "Bearer realm=\"animal-store\"")
     };
     // RFC 6750, section 3.1.
-    let invalid = || {
+    let rejected = |message| {
         service.metrics.authentication_failed("invalid");
-        ApiError::new(ErrorCode::Unauthorized, "this API key is unknown, expired or revoked")
+        ApiError::new(ErrorCode::Unauthorized, message)
             .with("WWW-Authenticate", "Bearer realm=\"animal-store\", error=\"invalid_token\"")
     };
     let mut fields = headers.get_all(AUTHORIZATION).iter();
     let field = fields.next().ok_or_else(missing)?;
     if fields.next().is_some() {
-        return Err(invalid());
+        return Err(rejected("send only one Authorization header"));
     }
     let token = bearer_token(field).ok_or_else(missing)?;
+    let invalid = || rejected("this API key is unknown, expired or revoked");
     // A malformed key is not looked up.
     let hash = keys::hash(token).ok_or_else(invalid)?;
     let key = keys::authenticate(&service.store, &hash, Timestamp::now()).await;
@@ -100,7 +101,11 @@ pub fn check_head<B>(request: &Request<B>) -> Result<(), ApiError> {
 /// section 8.3.1). HTTP/1.0 has none.
 fn has_valid_host<B>(request: &Request<B>) -> bool {
     if !request.headers().contains_key(HOST) {
-        return request.version() != Version::HTTP_11;
+        return match request.version() {
+            Version::HTTP_11 => false,
+            Version::HTTP_2 => request.uri().authority().is_some(),
+            _ => true,
+        };
     }
     let is_expected = |host: Authority| {
         request.version() != Version::HTTP_2 || request.uri().authority().is_none_or(|it| *it == host)
@@ -119,7 +124,13 @@ fn is_valid_target(uri: &Uri) -> bool {
 pub fn host(headers: &HeaderMap) -> Option<Authority> {
     let mut hosts = headers.get_all(HOST).iter();
     let host = hosts.next().filter(|_| hosts.next().is_none())?;
-    Authority::try_from(host.as_bytes()).ok().filter(has_no_user)
+    Authority::try_from(host.as_bytes()).ok().filter(has_no_user).filter(has_valid_port)
+}
+
+/// A port may be empty (RFC 3986, section 3.2.3).
+fn has_valid_port(authority: &Authority) -> bool {
+    let port = authority.as_str().strip_prefix(authority.host()).unwrap_or_default();
+    matches!(port, "" | ":") || authority.port_u16().is_some()
 }
 
 fn has_no_user(authority: &Authority) -> bool {
@@ -138,7 +149,12 @@ mod tests {
             (Version::HTTP_11, "/", &[], false),
             (Version::HTTP_11, "/", &["a"], true),
             (Version::HTTP_11, "/", &["a", "a"], false),
+            (Version::HTTP_11, "/", &["a:"], true),
+            (Version::HTTP_11, "/", &["[::1]:80"], true),
+            (Version::HTTP_11, "/", &["a:x"], false),
+            (Version::HTTP_11, "/", &["a:65536"], false),
             (Version::HTTP_11, "http://b/", &["a"], true),
+            (Version::HTTP_2, "/", &[], false),
             (Version::HTTP_2, "https://a/", &[], true),
             (Version::HTTP_2, "https://a/", &["A"], true),
             (Version::HTTP_2, "https://a/", &["a", "a"], false),

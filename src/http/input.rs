@@ -129,8 +129,12 @@ async fn bytes_of(body: &mut Body) -> Result<Vec<u8>, ApiError> {
     let mut bytes = Vec::with_capacity(length.ok_or_else(too_large)?);
     while let Some(frame) = body.frame().await {
         // The connection was lost, or the chunked encoding is invalid.
-        let frame = frame
-            .map_err(|_| ApiError::new(ErrorCode::InvalidBody, "the body ended before it was complete"))?;
+        let frame = frame.map_err(|_| {
+            ApiError::new(
+                ErrorCode::InvalidBody,
+                "the body ended before it was complete, or its chunks are invalid",
+            )
+        })?;
         let Some(data) = frame.data_ref() else { continue };
         if bytes.len() + data.len() > MAX_BODY_BYTES {
             return Err(too_large());

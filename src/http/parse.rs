@@ -31,14 +31,19 @@ pub fn parameters<'t, T: DeserializeOwned>(
 pub(super) fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     // serde accepts a list of the fields as well.
     if bytes.trim_ascii_start().first() != Some(&b'{') {
-        return Err("the body must be a JSON object".to_owned());
+        let with_mark =
+            if bytes.starts_with("\u{feff}".as_bytes()) { ", without a byte order mark" } else { "" };
+        return Err(format!("the body must be a JSON object{with_mark}"));
     }
     serde_json::from_slice(bytes).map_err(|error| {
+        let message = error.to_string();
+        if let Some(place) = message.strip_prefix("number out of range") {
+            return format!("the body has a number that is out of range{place}");
+        }
         if !error.is_data() {
-            return format!("the body is not valid JSON: {error}");
+            return format!("the body is not valid JSON: {message}");
         }
         let place = place::<T>(&mut serde_json::Deserializer::from_slice(bytes));
-        let message = error.to_string();
         let (message, _position) = message.rsplit_once(" at line ").unwrap_or((&message, ""));
         describe(("field", "the body"), &place, message)
     })

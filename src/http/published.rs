@@ -130,8 +130,15 @@ impl File {
         let mut response = Response::new(Body::from(Bytes::from_static(content)));
         *response.headers_mut() = headers.clone();
         *response.status_mut() = status;
-        if headers.get(header::ETAG).is_some_and(|etag| matches_etag(etag, request.headers())) {
-            *response.status_mut() = StatusCode::NOT_MODIFIED;
+        let etag = headers.get(header::ETAG);
+        let is = |condition| etag.is_some_and(|etag| lists(etag, &condition, request.headers()));
+        let not_modified = if request.headers().contains_key(header::IF_MATCH) && !is(header::IF_MATCH) {
+            Some(StatusCode::PRECONDITION_FAILED)
+        } else {
+            is(header::IF_NONE_MATCH).then_some(StatusCode::NOT_MODIFIED)
+        };
+        if let Some(status) = not_modified.filter(|_| etag.is_some()) {
+            *response.status_mut() = status;
             response.headers_mut().remove(header::CONTENT_TYPE);
             response.headers_mut().remove(header::CONTENT_ENCODING);
             *response.body_mut() = Body::empty();
@@ -175,11 +182,12 @@ fn etag(content: &[u8]) -> Option<HeaderValue> {
     HeaderValue::try_from(format!("\"{}\"", digits.collect::<String>())).ok()
 }
 
-/// Whether `If-None-Match` has this tag (RFC 9110, section 13.1.2).
-fn matches_etag(etag: &HeaderValue, request: &HeaderMap) -> bool {
-    let values = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+/// Whether `condition` has this tag. A weak one counts for `If-None-Match` alone (RFC 9110, section 13.1).
+fn lists(etag: &HeaderValue, condition: &HeaderName, request: &HeaderMap) -> bool {
+    let values = request.get_all(condition).iter().filter_map(|value| value.to_str().ok());
     let mut tags = values.flat_map(|value| value.split(',')).map(str::trim);
-    tags.any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
+    let weak = if *condition == header::IF_NONE_MATCH { "W/" } else { "" };
+    tags.any(|tag| tag == "*" || tag.strip_prefix(weak).unwrap_or(tag) == etag)
 }
 
 /// Whether `header`, such as `Accept-Encoding`, lists a value, and not with the weight 0 (RFC 9110, section 12.5). A wildcard

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use dropshot::Body;
-use http::header::{CONNECTION, HeaderValue};
+use http::header::{CONNECTION, EXPECT, HeaderValue};
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::{Body as _, Bytes, Incoming};
@@ -168,10 +168,14 @@ impl<R: Respond> Serving<R> {
             };
             // hyper ends trailers only at CRLF, and would take a request after trailers that end with LF for more of them.
             let is_chunked = request.body().size_hint().exact().is_none();
+            let expects = request.headers().contains_key(EXPECT);
             let request = incoming(request);
             // In a box, so that a connection without a request does not have the memory of one.
             let mut response = Box::pin(serving.responder.respond(request, peer)).await;
-            if !is_http2 && (is_chunked || serving.stopping.is_cancelled() || activity.ends()) {
+            // Such a client may send its body, or not (RFC 9110, section 10.1.1).
+            let is_uncertain = expects && response.status().is_client_error();
+            if !is_http2 && (is_chunked || is_uncertain || serving.stopping.is_cancelled() || activity.ends())
+            {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             drop(running);

@@ -1,5 +1,6 @@
 //! The service manager (systemd): the sockets that it opened (sd_listen_fds(3)), and what it is told (sd_notify(3)).
 
+use std::io;
 use std::net::TcpListener;
 use std::time::Duration;
 
@@ -8,7 +9,11 @@ use sd_notify::NotifyState;
 use slog::{Logger, warn};
 use socket2::SockRef;
 use tokio::runtime::Handle;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+/// How long the service manager may take to read a message.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A socket from the service manager cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -45,23 +50,34 @@ pub fn inherited_listeners() -> Result<[Option<TcpListener>; 2], SocketError> {
     Ok([take(0)?, take(1)?])
 }
 
-/// Tells the service manager something, if there is one.
-pub fn notify(state: NotifyState<'_>, log: &Logger) {
-    if let Err(error) = sd_notify::notify(&[state]) {
+/// Tells the service manager something, if there is one. One that reads nothing holds up the service for a second.
+pub async fn notify(states: &[NotifyState<'_>], log: &Logger) {
+    if let Ok(Ok(Err(error))) = timeout(PATIENCE, send(states)).await {
         warn!(log, "the service manager cannot be told the state of the service"; "error" => %error);
     }
 }
 
-/// Calls `alive` as often as the watchdog of the service manager needs it, while `api` runs tasks: a service that does not
-/// call it within `limit` is restarted. Whether the database responds does not count. Never completes.
-pub async fn keep_alive(api: &Handle, limit: Duration, mut alive: impl FnMut()) {
+/// Sends a message. Its queue has room for ten, after which this waits for the service manager.
+fn send(states: &[NotifyState<'_>]) -> JoinHandle<io::Result<()>> {
+    let message = states.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    spawn_blocking(move || sd_notify::notify(&[NotifyState::Custom(&message)]))
+}
+
+/// Tells the watchdog of the service manager that `api` runs tasks: a service that does not tell it within `limit` is
+/// restarted. Whether the database responds does not count. Never completes.
+pub async fn keep_alive(api: &Handle, limit: Duration) {
+    // An error was logged when the service became ready.
+    while_alive(api, limit, async || drop(send(&[NotifyState::Watchdog]).await)).await
+}
+
+async fn while_alive(api: &Handle, limit: Duration, mut alive: impl AsyncFnMut()) {
     // sd_watchdog_enabled(3) recommends half of the limit.
     let mut interval = interval(limit / 2);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         interval.tick().await;
         if api.spawn(async {}).await.is_ok() {
-            alive();
+            alive().await;
         }
     }
 }
@@ -72,7 +88,6 @@ mod tests {
 
     use tokio::runtime::Builder;
     use tokio::sync::Notify;
-    use tokio::time::timeout;
 
     use super::*;
 
@@ -82,7 +97,7 @@ mod tests {
         let (release, held) = mpsc::channel::<()>();
         api.spawn(async move { held.recv() });
         let (limit, calls) = (Duration::from_secs(60), Notify::new());
-        let keeping = keep_alive(api.handle(), limit, || calls.notify_one());
+        let keeping = while_alive(api.handle(), limit, async || calls.notify_one());
         let watched = async {
             assert!(timeout(limit * 10, calls.notified()).await.is_err(), "it was held up");
             drop(release);

@@ -49,7 +49,7 @@ impl Certificate {
                 let expected = format!("expected the private key of {}", certificate.display());
                 wrong("tls.private_key", private_key, &format!("{error}; {expected}"))
             })?;
-        tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec(), b"http/1.0".to_vec()];
         Ok(Some(Self { config: tls, expires }))
     }
 

@@ -107,7 +107,7 @@ fn without_parameters(url: &str) -> &str {
     url.split('?').next().unwrap_or_default()
 }
 
-/// Reads a file whose only line is a database URL. A line break at its end is not part of the URL.
+/// Reads a file whose only line is a database URL. White space at its end is not part of the URL.
 ///
 /// # Errors
 /// One line that names the file and does not repeat its content, when the file cannot be read or is empty,
@@ -119,8 +119,8 @@ pub fn read_url_file(path: &Path) -> Result<String, OpenError> {
     let mut text = String::new();
     let read = File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
     read.map_err(|error| wrong(&format!("cannot be read: {error}")))?;
-    let line = text.strip_suffix('\n').unwrap_or(&text);
-    let line = line.strip_suffix('\r').unwrap_or(line);
+    // Editors of Windows begin a file with a byte order mark.
+    let line = text.trim_start_matches('\u{feff}').trim_end();
     match line {
         _ if text.len() as u64 > MAX_BYTES => Err(wrong("is larger than 64 KiB")),
         _ if line.trim().is_empty() => Err(wrong("is empty")),
@@ -213,9 +213,11 @@ mod tests {
     }
 
     #[test]
-    fn one_line_break_at_the_end_is_removed() {
+    fn white_space_at_the_end_and_a_byte_order_mark_are_removed() {
         let url = "postgres://u:secret@h/d";
-        for content in [url.to_owned(), format!("{url}\n"), format!("{url}\r\n")] {
+        for content in
+            [url.to_owned(), format!("{url}\r\n"), format!("{url} \n\n"), format!("\u{feff}{url}\n")]
+        {
             assert_eq!(read_back(content.as_bytes()).unwrap(), url);
         }
     }
@@ -227,7 +229,6 @@ mod tests {
             (b"\n", "is empty"),
             (b" \r\n", "is empty"),
             (b"secret\nsecret\n", "more than one line"),
-            (b"secret\n\n", "more than one line"),
             (b"secret\0", "control character"),
             (b"secret\xff", "cannot be read"),
             (&b"secret".repeat(11_000), "is larger than 64 KiB"),

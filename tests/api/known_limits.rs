@@ -41,7 +41,6 @@ async fn hyper_accepts_more_than_rfc_9112() {
         (format!("\nGET /v1/pets HTTP/1.1\r\nHost: a\r\n{key}\r\n\r\n"), 200),
         (format!("GET /v1/pets#fragment HTTP/1.1\r\nHost: a\r\n{key}\r\n\r\n"), 200),
         (format!("GET /v1/pets HTTP/1.0\r\n{key}\r\n\r\n"), 200),
-        (format!("GET /v1/pets HTTP/1.1\r\nHost: a:99999\r\n{key}\r\n\r\n"), 200),
         (post("Content-Length: 5\r\n", ""), 201),
         (post("", " "), 201),
     ] {

@@ -182,6 +182,26 @@ async fn head_with_a_matching_etag_has_no_content_length() {
     assert_eq!((head.status, head.header("content-length")), (304, None));
 }
 
+/// RFC 9110, section 13.1.1 and the order of section 13.2.2.
+#[tokio::test]
+async fn a_file_is_sent_only_if_it_is_the_expected_one() {
+    let service = Service::start().await;
+    let etag = fetch(&service, "/openapi.yaml").await.header("etag").unwrap().to_owned();
+    for (fields, status) in [
+        (format!("If-Match: {etag}\r\n"), 200),
+        (format!("If-Match: \"other\", {etag}\r\n"), 200),
+        ("If-Match: *\r\n".to_owned(), 200),
+        ("If-Match: \"other\"\r\n".to_owned(), 412),
+        (format!("If-Match: W/{etag}\r\n"), 412),
+        (format!("If-Match: \"other\"\r\nIf-None-Match: {etag}\r\n"), 412),
+        (format!("If-Match: {etag}\r\nIf-None-Match: W/{etag}\r\n"), 304),
+    ] {
+        let mut raw = service.raw().await;
+        raw.head_without_key("GET /openapi.yaml", &fields).await;
+        assert_eq!(raw.response().await.status, status, "{fields}");
+    }
+}
+
 #[tokio::test]
 async fn the_document_cannot_be_changed() {
     let service = Service::start().await;

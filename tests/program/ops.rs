@@ -402,7 +402,13 @@ async fn operators_are_answered_only_under_known_host_names() {
         ("GET http://evil.example/livez HTTP/1.1\r\nHost: localhost\r\n", 421),
         ("GET /livez HTTP/1.0\r\nHost: localhost\r\n", 200),
         ("GET /livez HTTP/1.0\r\nHost: evil@localhost\r\n", 421),
-        // Health checks of load balancers; the last one is that of HAProxy.
+        // Health checks of Kubernetes, AWS and Google, then those over HTTP/1.0; the last one is that of HAProxy.
+        (
+            "GET /readyz HTTP/1.1\r\nHost: 10.1.2.3:9090\r\nUser-Agent: kube-probe/1.31\r\nAccept: */*\r\n",
+            200,
+        ),
+        ("GET /readyz HTTP/1.1\r\nHost: 10.1.2.3:9090\r\nUser-Agent: ELB-HealthChecker/2.0\r\n", 200),
+        ("GET /readyz HTTP/1.1\r\nHost: 10.1.2.3\r\nUser-Agent: GoogleHC/1.0\r\n", 200),
         ("GET /livez HTTP/1.0\r\n", 200),
         ("GET /readyz HTTP/1.0\r\n", 200),
         ("OPTIONS / HTTP/1.0\r\n", 200),

@@ -93,6 +93,26 @@ async fn an_unreachable_host_is_rejected_by_commands() {
 }
 
 #[tokio::test]
+async fn a_database_that_accepts_no_connections_is_unavailable_and_awaited() {
+    let Some((cluster, name)) = used().await else { return };
+    let directory = WorkDir::new();
+    let url = cluster.url(&name);
+    let key = directory.run(&["key", "create", "shop", "--database", &url]).await.success();
+    let service = directory.serve(&["--database", &url]).await;
+    service.get(key.trim_end(), "/v1/pets").await.expect(200);
+    let admin = cluster.client("postgres").await;
+    let change = format!("ALTER DATABASE {name} ALLOW_CONNECTIONS");
+    admin.batch_execute(&format!("{change} false")).await.unwrap();
+    let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = $1";
+    admin.query_one(end, &[&name]).await.unwrap();
+    service.wait_for_status(503, key.trim_end()).await;
+    rejected_by_commands(&url, &["not currently accepting connections", "ALLOW_CONNECTIONS true"]).await;
+    admin.batch_execute(&format!("{change} true")).await.unwrap();
+    service.wait_for_status(200, key.trim_end()).await;
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn a_missing_database_is_rejected() {
     let Some(cluster) = postgres::shared() else { return };
     rejected(&cluster.url("no_such"), &["does not exist", "createdb no_such"]).await;

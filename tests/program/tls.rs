@@ -188,7 +188,7 @@ async fn the_protocol_is_negotiated_by_alpn() {
     let made = certificate();
     let directory = WorkDir::new();
     let (service, key) = serve(&directory, &made).await;
-    for protocol in [&b"h2"[..], b"http/1.1"] {
+    for protocol in [&b"h2"[..], b"http/1.1", b"http/1.0"] {
         let connection = Connection::open(&service, &key, &made, &[protocol]).await.unwrap();
         assert_eq!(connection.stream.get_ref().1.alpn_protocol(), Some(protocol));
     }

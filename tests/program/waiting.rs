@@ -1,6 +1,8 @@
 //! PostgreSQL is away when the service starts: it waits, says so to operators and to the service manager, and starts when the
 //! server does.
 
+use std::path::Path;
+
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::net::{TcpStream, UnixDatagram};
@@ -73,6 +75,14 @@ impl Waiting {
 struct Manager(UnixDatagram);
 
 impl Manager {
+    /// Waits until its queue is full, because it reads nothing.
+    async fn is_full(&self, path: &Path) {
+        let client = UnixDatagram::unbound().unwrap();
+        client.connect(path).unwrap();
+        let full = async { while client.try_send(b"FULL=1").is_ok() {} };
+        timeout(TIMEOUT, full).await.expect("a queue has a limit");
+    }
+
     /// Waits for a message that contains `text`, and skips others.
     async fn told(&self, text: &str) {
         let mut bytes = [0; 4096];
@@ -101,6 +111,7 @@ async fn the_service_waits_for_a_server_that_is_away() {
     let mut service = Waiting::start(&directory, &bind, &url, socket.to_str(), &why).await;
     manager.told("STATUS=waiting: ").await;
     manager.told("WATCHDOG=1").await;
+    manager.is_full(&socket).await;
     assert_eq!(service.ops("/livez").await.0, 200);
     let (status, body) = service.ops("/readyz").await;
     assert_eq!((status, &*body), (503, "waiting for the database; its last error is in the log\n"));

@@ -27,7 +27,12 @@ impl Messages {
 
     /// Whether this message was logged.
     pub(crate) fn contain(&self, message: &str) -> bool {
-        self.contain_with(message, "")
+        self.count(message) > 0
+    }
+
+    /// How often this message was logged.
+    pub(crate) fn count(&self, message: &str) -> usize {
+        self.0.lock().unwrap().iter().filter(|(it, _)| it == message).count()
     }
 
     /// Whether this message was logged with values that contain `text`.

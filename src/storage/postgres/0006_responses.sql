@@ -22,6 +22,16 @@ ALTER TABLE idempotency_key
 -- The removal of expired keys begins with the oldest.
 CREATE INDEX idempotency_key_by_age ON idempotency_key (added);
 
+-- Texts in indexes are compared by their bytes, so a new version of the C library or of ICU on the server, with another order
+-- of texts, makes no index overlook a row. With a primary key, rows can be removed also where the table is published.
+ALTER TABLE idempotency_key
+    ALTER COLUMN client TYPE text COLLATE "C",
+    ALTER COLUMN value TYPE text COLLATE "C",
+    DROP CONSTRAINT idempotency_key_client_value_key,
+    ADD PRIMARY KEY (client, value);
+ALTER TABLE api_key ALTER COLUMN id TYPE text COLLATE "C";
+ALTER TABLE animal ALTER COLUMN status TYPE text COLLATE "C";
+
 -- Every statement of 1.2.0 on animals names the column `category_id`, so a replica of 1.2.0 that still runs is not ready any
 -- more: it would not order its batches, and would store no keys that this release finds.
 ALTER TABLE animal RENAME COLUMN category_id TO category;

@@ -46,7 +46,8 @@ impl Address {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut root, mut rest) = (None, None, Vec::new());
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
-            match form_urlencoded::parse(parameter.as_bytes()).next() {
+            // Not a form: a plus sign is no space (RFC 3986, section 2.2).
+            match form_urlencoded::parse(parameter.replace('+', "%2B").as_bytes()).next() {
                 Some((name, value)) if name == "sslmode" => mode = Some(value.into_owned()),
                 Some((name, value)) if name == "sslrootcert" => root = Some(value.into_owned()),
                 _ => rest.push(parameter),
@@ -208,7 +209,7 @@ mod tests {
             ("postgres://u:sec@secret:x/d", "port"),
             ("postgres://u:p%zz@h/secret%ff", "must be like"),
             ("postgres://u@h/d?sslmode=secret", "sslmode must be"),
-            ("postgres://u@h/d?sslmode=verify-full&sslrootcert=/no/such.pem", "/no/such.pem cannot be read"),
+            ("postgres://u@h/d?sslmode=verify-full&sslrootcert=/no/a+b.pem", "/no/a+b.pem cannot be read"),
             ("postgres://u@h/d?target_session_attrs=read-only", "must be read-write"),
             ("postgres://u@h,i/d?hostaddr=127.0.0.1", "one address for each host"),
             ("postgres://h/d", "no user"),

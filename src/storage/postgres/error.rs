@@ -154,7 +154,8 @@ fn type_of_code(code: &str) -> ErrorType {
         (_, "55P03") | ("40", _) => ErrorType::Locked,
         (_, "57014") => ErrorType::Timeout,
         (_, "25006") => ErrorType::ReadOnly,
-        ("53", _) => ErrorType::Full,
+        // Resources; limits of the program, such as that of transaction identifiers before their wraparound.
+        ("53" | "54", _) => ErrorType::Full,
         // Connections, starts and stops, I/O; a wrong password, role or database.
         ("08" | "57" | "58" | "28" | "3D", _) => ErrorType::Unreachable,
         _ => ErrorType::Rejected,
@@ -168,12 +169,13 @@ fn type_of_connect_error(errors: &[ConnectError]) -> ErrorType {
         ConnectError::Refused { code: Some(code), .. } => Some(type_of_code(code)),
         _ => None,
     });
-    error_type.unwrap_or(ErrorType::Unreachable)
+    error_type.filter(|it| *it != ErrorType::Rejected).unwrap_or(ErrorType::Unreachable)
 }
 
-/// Whether an SQLSTATE is about the connection, a start or stop of the server, or too many connections.
+/// Whether an SQLSTATE is about the connection, a start or stop of the server, too many connections, or a database that
+/// accepts none.
 fn is_away(code: &str) -> bool {
-    class(code) == "08" || code.starts_with("57P") || code == "53300"
+    class(code) == "08" || code.starts_with("57P") || ["53300", "55000"].contains(&code)
 }
 
 /// Returns the class of an SQLSTATE: its first two characters.
@@ -212,6 +214,7 @@ mod tests {
             ("25006", ErrorType::ReadOnly),
             ("53100", ErrorType::Full),
             ("53300", ErrorType::Full),
+            ("54000", ErrorType::Full),
             ("23505", ErrorType::Rejected),
             ("42501", ErrorType::Rejected),
         ] {

@@ -28,13 +28,17 @@ fn advice(errors: &[ConnectError], address: &Address) -> String {
         _ => None,
     });
     match code {
-        Some("28P01" | "28000") => {
-            format!("; check the password of {} and the server's pg_hba.conf", address.user)
-        }
+        Some("28P01") => format!("; check the password of {} and the server's pg_hba.conf", address.user),
+        Some("28000") => format!("; check {} and the server's pg_hba.conf", address.user),
         Some("3D000") => format!("; create it with: createdb {}", address.database),
-        Some("53300") => "; raise max_connections of the server, or run fewer replicas".to_owned(),
+        Some("53300") => {
+            "; raise that limit, of the server (max_connections), the role or the database, or run fewer replicas"
+                .to_owned()
+        }
         Some("57P01" | "57P02" | "57P03") => "; try again when it has started".to_owned(),
-        Some(_) => "; check sslmode, user and password in the URL".to_owned(),
+        Some("55000") => "; ALTER DATABASE .. ALLOW_CONNECTIONS true lets it accept connections".to_owned(),
+        Some("") => "; check sslmode in the URL".to_owned(),
+        Some(code) => format!("; see SQLSTATE {code} in the documentation of PostgreSQL"),
         None if errors.iter().any(|error| matches!(error, ConnectError::Standby { .. })) => {
             "; name the primary in the URL too".to_owned()
         }

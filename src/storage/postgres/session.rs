@@ -4,6 +4,7 @@
 //! cluster (PostgreSQL documentation, "Timelines"). A connection to a lower timeline than this process has seen is rejected,
 //! and open ones are closed as soon as a higher one is seen.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use slog::{Logger, debug, warn};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
+use tokio_postgres::error::DbError;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{
     AsyncMessage, Client, Config, Connection, Error, SimpleQueryMessage, SimpleQueryRow, Socket,
@@ -92,11 +94,16 @@ impl Session {
         let (log, name) = (log.clone(), name.to_owned());
         tokio::spawn(async move {
             let _ended = closed.clone().drop_guard();
-            let warned = |notice: tokio_postgres::error::DbError| {
+            // Some warnings come with each statement.
+            let mut logged = HashSet::new();
+            let warned = |notice: DbError| {
                 if notice.routine() == Some(WAIT_FOR_STANDBY) {
                     unreplicated.store(true, Ordering::SeqCst);
                 }
-                warn!(log, "the database warned"; "message" => notice.message(), "code" => notice.code().code());
+                if logged.insert((notice.code().code().to_owned(), notice.routine().map(str::to_owned))) {
+                    warn!(log, "the database warned"; "hint" => notice.hint(),
+                        "message" => notice.message(), "code" => notice.code().code());
+                }
             };
             // A host that was replaced may never respond again, so queries on it end at once.
             tokio::select! {
@@ -175,7 +182,7 @@ impl Session {
 /// Receives messages until the connection ends.
 async fn receive(
     connection: &mut Connection<Socket, Stream>,
-    warned: impl Fn(tokio_postgres::error::DbError),
+    mut warned: impl FnMut(DbError),
 ) -> Result<(), Error> {
     while let Some(message) = std::future::poll_fn(|context| connection.poll_message(context)).await {
         match message? {

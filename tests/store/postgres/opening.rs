@@ -108,6 +108,23 @@ async fn older_databases_are_migrated() {
     }
 }
 
+/// A new version of the library that orders texts would make the server overlook rows in an index with another collation than
+/// `C`, and an idempotency key would be stored twice. A table that is published for replication needs a primary key.
+#[tokio::test]
+async fn no_index_depends_on_a_locale_and_each_table_has_a_primary_key() {
+    let Some(database) = Postgres::try_fresh().await else { return };
+    database.open().await;
+    let sql = "SELECT relname::text, bool_or(indisprimary), bool_or(coalesce(sorted, 0) NOT IN (0, 950)) \
+         FROM pg_class LEFT JOIN pg_index ON indrelid = pg_class.oid LEFT JOIN unnest(indcollation) AS sorted ON true \
+         WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace GROUP BY relname";
+    let rows = database.client().await.query(sql, &[]).await.unwrap();
+    assert_eq!(rows.len(), 5);
+    for row in rows {
+        let (table, has_key, has_locale): (String, bool, bool) = (row.get(0), row.get(1), row.get(2));
+        assert!(has_key && !has_locale, "{table}");
+    }
+}
+
 /// Those of 1.2.0 are found, and its replicas that still run are not ready.
 #[tokio::test]
 async fn idempotency_keys_of_1_2_0_are_found_and_its_statements_fail() {

@@ -128,7 +128,7 @@ async fn idempotency_keys_are_found_and_removed_by_an_index_whatever_the_statist
         for mode in ["force_generic_plan", "force_custom_plan"] {
             client.batch_execute(&format!("SET plan_cache_mode = {mode}")).await.unwrap();
             for (execute, table) in
-                [(keys, "idempotency_key_client_value_key"), ("remove(0, 256)", "idempotency_key_by_age")]
+                [(keys, "idempotency_key_pkey"), ("remove(0, 256)", "idempotency_key_by_age")]
             {
                 let plan = explain(&client, execute).await;
                 assert!(plan.contains(table) && !plan.contains("Seq Scan"), "{stage}, {mode}:\n{plan}");

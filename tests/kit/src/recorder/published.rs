@@ -56,8 +56,8 @@ pub(super) fn check(request: &RequestLine, response: &Response) -> Vec<String> {
             );
             &HEADERS
         }
-        ("GET" | "HEAD", 304) => {
-            require(once(&ETAG), "a 304 must have an etag");
+        ("GET" | "HEAD", 304 | 412) => {
+            require(once(&ETAG), "a 304 or 412 must have an etag");
             &HEADERS
         }
         ("GET" | "HEAD", 404) => {
@@ -66,7 +66,7 @@ pub(super) fn check(request: &RequestLine, response: &Response) -> Vec<String> {
             &HEADERS
         }
         ("GET" | "HEAD", status) => {
-            require(false, &format!("the status of a file must be 200 or 304, not {status}"));
+            require(false, &format!("the status of a file must be 200, 304 or 412, not {status}"));
             &HEADERS
         }
         (_, status) => {
