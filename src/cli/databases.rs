@@ -126,7 +126,7 @@ fn sqlite_path<'a>(config: &'a Config, tool: &str) -> Result<&'a str, Failure> {
 pub(super) fn check_exists(config: &Config) -> Result<(), Failure> {
     let Some(path) = storage::missing_file(&config.database) else { return Ok(()) };
     let problem = format!(
-        "the database {} does not exist; check the path, such as sqlite:animal-store.db, or create a database \
+        "the database {} does not exist or is empty; check the path, such as sqlite:animal-store.db, or create a database \
          with `animal-store key create NAME`",
         path.display()
     );

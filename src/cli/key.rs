@@ -73,6 +73,9 @@ fn lifetime(text: &str) -> Result<SignedDuration, String> {
     // Before a database is created.
     let expiry =
         SignedDuration::try_from(duration).ok().filter(|it| Timestamp::now().checked_add(*it).is_ok());
+    if duration < Duration::from_secs(1) {
+        return Err("expected a duration of at least 1s".to_owned());
+    }
     expiry.ok_or_else(|| KeyError::TooLate.to_string())
 }
 

@@ -110,7 +110,12 @@ fn main() -> ExitCode {
         Err(error) if error.kind() == ErrorKind::DisplayVersion => version(),
         Err(help) => Ok(help.to_string()),
     };
-    let printed = result.and_then(|text| Ok(io::stdout().write_all(text.as_bytes())?));
+    let printed = result.and_then(|text| {
+        io::stdout().write_all(text.as_bytes()).map_err(|error| {
+            let lost = "what the command did is done, so revoke a key that was not printed";
+            format!("cannot write to standard output: {error}; {lost}").into()
+        })
+    });
     if let Err(error) = printed {
         eprintln!("error: {}", escaped(&error.to_string()));
         return ExitCode::FAILURE;

@@ -116,7 +116,7 @@ async fn serve(
     let document = DOCUMENT?;
     // Before the store is opened, which may create or migrate a database.
     let listeners = Listeners::open(config, public, operators)?;
-    if let Some(limit) = sd_notify::watchdog_enabled() {
+    if let Some(limit) = sd_notify::watchdog_enabled().filter(|limit| !limit.is_zero()) {
         let runtime = runtime.clone();
         tokio::spawn(async move { keep_alive(&runtime, limit).await });
     }

@@ -187,8 +187,12 @@ impl Config {
         if DatabaseKind::of(&self.database).is_none() {
             return Some(("database", URL));
         }
-        if self.rate_limit.is_some_and(|it| it.period.as_secs() == 0 || it.period.subsec_nanos() > 0) {
-            return Some(("rate_limit.period", "whole seconds, at least one"));
+        let valid = Duration::from_secs(1)..=Duration::from_hours(24);
+        if self.rate_limit.is_some_and(|it| !valid.contains(&it.period) || it.period.subsec_nanos() > 0) {
+            return Some(("rate_limit.period", "whole seconds, from 1s to 24h"));
+        }
+        if !(1..=100).contains(&postgres.readers) {
+            return Some(("postgres.readers", "a number from 1 to 100"));
         }
         let times = [
             ("request_timeout", self.request_timeout),
@@ -205,7 +209,6 @@ impl Config {
         }
         let counts = [
             ("write_queue", self.write_queue),
-            ("postgres.readers", postgres.readers),
             ("connections.max", connections.max),
             ("connections.max_requests", connections.max_requests),
         ];
@@ -291,8 +294,14 @@ mod tests {
             (
                 "[rate_limit]\nrequests = 5\nperiod = '1500ms'",
                 "`rate_limit.period` in FILE",
-                "expected whole seconds, at least one",
+                "expected whole seconds, from 1s to 24h",
             ),
+            (
+                "[rate_limit]\nrequests = 5\nperiod = '99999999999y'",
+                "`rate_limit.period` in FILE",
+                "expected whole seconds, from 1s to 24h",
+            ),
+            ("[postgres]\nreaders = 101", "`postgres.readers` in FILE", "expected a number from 1 to 100"),
             (
                 "bind = 'localhost'",
                 "`bind` in FILE",

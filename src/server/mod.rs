@@ -82,7 +82,7 @@ impl<'a> Starting<'a> {
         reserve_descriptors(config, store.descriptors())?;
         let service = Service::new(store.clone(), config.rate_limit, config.request_timeout, metrics.clone());
         let router = Router::new(operations::all(), document, log, service)?;
-        let tls = listeners.certificate.map(|certificate| certificate.report(&metrics));
+        let tls = listeners.certificate.map(|certificate| certificate.report(&metrics, log));
         let connections = metrics.connections.clone();
         let serving = Arc::new(Serving::new(router, config.connections, connections, tls, log));
         let _api = api.enter();
@@ -126,7 +126,7 @@ impl Server {
         };
         match loaded {
             Ok(certificate) => {
-                tls.send_replace(certificate.report(&self.metrics));
+                tls.send_replace(certificate.report(&self.metrics, &self.serving.log));
                 info!(self.serving.log, "certificate reloaded");
             }
             Err(error) => warn!(self.serving.log, "the certificate stays as it was"; "error" => %error),

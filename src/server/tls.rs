@@ -8,6 +8,7 @@ use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use slog::{Logger, warn};
 
 use crate::config::{Config, ConfigError, TlsFiles};
 use crate::telemetry::metrics::{Metrics, not_after};
@@ -32,13 +33,19 @@ impl Certificate {
         let chain = CertificateDer::pem_file_iter(certificate)
             .and_then(|sections| sections.collect::<Result<Vec<_>, _>>())
             .and_then(|chain| if chain.is_empty() { Err(PemError::NoItemsFound) } else { Ok(chain) });
+        let describe = |error: PemError| match error {
+            // Shows its marker as a list of bytes.
+            PemError::MissingSectionEnd { .. } => "a section has no end".to_owned(),
+            error => error.to_string(),
+        };
         let chain = chain.map_err(|error| {
-            wrong("tls.certificate", certificate, &format!("{error}; expected certificates in PEM"))
+            let problem = format!("{}; expected certificates in PEM", describe(error));
+            wrong("tls.certificate", certificate, &problem)
         })?;
         let key = PrivateKeyDer::from_pem_file(private_key).map_err(|error| {
             let expected = "expected a private key without a passphrase in PEM; `openssl pkey -in OLD -out NEW` \
                             writes one";
-            wrong("tls.private_key", private_key, &format!("{error}; {expected}"))
+            wrong("tls.private_key", private_key, &format!("{}; {expected}", describe(error)))
         })?;
         let expires = chain.first().and_then(|leaf| not_after(leaf));
         let mut tls = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
@@ -54,9 +61,12 @@ impl Certificate {
     }
 
     /// Returns the configuration for rustls, and reports the end of the certificate's validity.
-    pub(super) fn report(self, metrics: &Metrics) -> Arc<ServerConfig> {
+    pub(super) fn report(self, metrics: &Metrics, log: &Logger) -> Arc<ServerConfig> {
         if let Some(expires) = self.expires {
             metrics.certificate_expires(expires);
+            if expires < Timestamp::now() {
+                warn!(log, "the certificate has expired"; "at" => %expires);
+            }
         }
         Arc::new(self.config)
     }

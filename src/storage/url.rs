@@ -33,6 +33,8 @@ impl<'a> DatabaseKind<'a> {
             ("sqlite", path) if path.contains("://") || (path.starts_with("//") && path.contains('@')) => {
                 None
             }
+            // For other programs `sqlite://a.db` is a path in the working directory; for this one it would be /a.db.
+            ("sqlite", path) if path.starts_with("//") && !path.starts_with("///") => None,
             ("sqlite", path) if !path.is_empty() => Some(Self::Sqlite(path.as_ref())),
             // With a second `@`, a part of the password would be read and shown as the host.
             ("postgres" | "postgresql", rest) if without_parameters(rest).matches('@').count() > 1 => None,
@@ -52,12 +54,15 @@ pub(super) fn unknown_kind() -> OpenError {
     )
 }
 
-/// Returns the absolute path of the SQLite file that opening `url` would create, because it does not exist.
+/// Returns the absolute path of the SQLite file that opening `url` would create, because it does not exist or is empty.
 pub fn missing_file(url: &str) -> Option<PathBuf> {
     let DatabaseKind::Sqlite(path) = DatabaseKind::of(url)? else { return None };
     let path = std::path::absolute(path).ok()?;
-    let error = std::fs::metadata(&path).err()?;
-    (error.kind() == std::io::ErrorKind::NotFound).then_some(path)
+    let is_missing = match std::fs::metadata(&path) {
+        Ok(found) => found.is_file() && found.len() == 0,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    is_missing.then_some(path)
 }
 
 /// Returns a database URL without its password and parameters, for logs.
@@ -195,6 +200,8 @@ mod tests {
         let path = directory.path().join("a.db");
         assert_eq!(missing_file(&format!("sqlite:{}", path.display())), Some(path.clone()));
         std::fs::write(&path, "").unwrap();
+        assert_eq!(missing_file(&format!("sqlite:{}", path.display())), Some(path.clone()));
+        std::fs::write(&path, "x").unwrap();
         assert_eq!(missing_file(&format!("sqlite:{}", path.display())), None);
         for url in ["sqlite:", "sqlite:no/such://u@h", "postgres://u@h/no-such", "no-such"] {
             assert_eq!(missing_file(url), None);

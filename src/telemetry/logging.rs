@@ -67,11 +67,13 @@ pub fn start(config: &Log, metrics: LogMetrics) -> io::Result<(Logger, Buffer)> 
     let buffer = Buffer::new(io::stderr(), metrics)?;
     let records = Records { format: config.format, buffer: buffer.clone() };
     let log = Logger::root(LevelFilter::new(records, config.level).fuse(), o!());
-    let panics = log.clone();
+    let (panics, written) = (log.clone(), buffer.clone());
     panic::set_hook(Box::new(move |panic| {
         let message = panic.payload_as_str().unwrap_or("no message");
         let place = panic.location().map(ToString::to_string);
         crit!(panics, "panic"; "place" => place, "message" => message);
+        // The process may end with this panic.
+        written.flush(Duration::from_millis(500));
     }));
     Ok((log, buffer))
 }
@@ -191,7 +193,7 @@ impl Inner {
             mem::swap(&mut state.waiting, &mut records);
             drop(state);
             // A failed write cannot be logged: this is the log.
-            if writer.write_all(&records).and_then(|()| writer.flush()).is_err() {
+            if write_all(&mut writer, &records).is_err() {
                 self.metrics.write_errors.inc();
             }
             records.clear();
@@ -199,6 +201,20 @@ impl Inner {
             self.changed.notify_all();
         }
     }
+}
+
+/// Writes all bytes, and waits while a writer that does not block has no room: another process may have made standard error
+/// one.
+fn write_all(writer: &mut impl Write, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match writer.write(bytes) {
+            Ok(written) => bytes = &bytes[written..],
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(MAX_DELAY),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -241,6 +257,29 @@ mod tests {
         buffer.flush(Duration::from_secs(600));
         let state = buffer.0.state();
         assert!(!state.is_writing && state.waiting.is_empty());
+    }
+
+    #[test]
+    fn a_writer_that_does_not_block_gets_all_bytes() {
+        /// Takes one byte at a time, and nothing every other time.
+        struct Slow(Vec<u8>, bool);
+        impl Write for Slow {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.1 = !self.1;
+                if self.1 {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+                self.0.push(bytes[0]);
+                Ok(1)
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut slow = Slow(Vec::new(), false);
+        write_all(&mut slow, b"records").unwrap();
+        assert_eq!(slow.0, b"records");
     }
 
     #[test]

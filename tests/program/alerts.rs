@@ -240,6 +240,7 @@ async fn with_old_certificate(prometheus: &Prometheus, instance: &str) {
     directory.write("key.pem", key.serialize_pem());
     let tls = "[tls]\ncertificate = 'certificate.pem'\nprivate_key = 'key.pem'\n";
     let (service, _) = serve(&directory, instance, tls).await;
+    assert!(!service.log().contains("the certificate has expired"), "{}", service.log());
     prometheus.fires(instance, &["AnimalStoreCertificateExpires"], async || {}).await;
     service.stop().await;
 }

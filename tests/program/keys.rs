@@ -60,13 +60,39 @@ async fn create_reports_a_new_database_once() {
 }
 
 #[tokio::test]
+async fn a_key_that_cannot_be_printed_is_reported() {
+    let directory = WorkDir::new();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let unprintable = |command: &mut tokio::process::Command| {
+        command.stdout(full);
+    };
+    let output = directory.start_with(&["key", "create", "shop"], unprintable).wait_with_output();
+    let output = tokio::time::timeout(TIMEOUT, output).await.expect("it ends").unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr.contains(" INFO  key created key=key_"), "{stderr}");
+    assert!(stderr.contains("error: cannot write to standard output: No space left on device"), "{stderr}");
+    assert!(stderr.contains("so revoke a key that was not printed"), "{stderr}");
+}
+
+#[tokio::test]
+async fn an_empty_file_is_reported_as_a_new_database() {
+    let directory = WorkDir::new();
+    directory.write("animal-store.db", "");
+    let service = directory.serve(&[]).await;
+    assert!(service.log().contains("created a new database"), "{}", service.log());
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn a_mistyped_database_is_not_created() {
     let directory = WorkDir::new();
     directory.key().await;
     directory.write("typo.toml", "# The database.\ndatabase = 'sqlite:typo.db'\n");
     let before = directory.names();
     let path = directory.path("typo.db").display().to_string();
-    let expected = format!("error: the database {path} does not exist; check the path, such as sqlite:");
+    let expected =
+        format!("error: the database {path} does not exist or is empty; check the path, such as sqlite:");
     for command in
         [&["key", "list"][..], &["key", "rotate", "x"], &["key", "revoke", "x"], &["backup", "to.db"]]
     {

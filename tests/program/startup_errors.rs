@@ -57,6 +57,10 @@ rejected! {
     a_key_with_a_line_break_in_its_name_is_rejected: ["key", "create", "a\nb"] => ["control characters"];
     a_key_with_an_unreadable_lifetime_is_rejected:
         ["key", "create", "x", "--expires-in", "soon"] => ["--expires-in", "such as 90d"];
+    a_key_that_is_expired_is_rejected:
+        ["key", "create", "x", "--expires-in", "0s"] => ["--expires-in", "at least 1s"];
+    an_sqlite_url_with_two_slashes_is_rejected:
+        ["key", "create", "x", "--database", "sqlite://animals.db"] => ["sqlite:PATH"];
 }
 
 #[tokio::test]
@@ -325,6 +329,9 @@ async fn a_certificate_that_does_not_match_its_key_is_rejected() {
         .await;
     }
     rejected_certificate("", &key, &["certificate.pem", "expected certificates in PEM"]).await;
+    let cut = certificate.replace("-----END", "");
+    let why = "a section has no end; expected certificates in PEM";
+    rejected_certificate(&cut, &key, &["certificate.pem", why]).await;
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rcgen::{CertifiedKey, KeyPair};
+use rcgen::{CertificateParams, CertifiedKey, KeyPair, date_time_ymd};
 use rustix::process::Signal;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
@@ -180,6 +180,18 @@ async fn an_invalid_new_certificate_is_logged_and_the_old_one_stays_in_use() {
     service.signal(Signal::HUP);
     service.wait_for_log("certificate reloaded").await;
     assert!(Connection::open(&service, &key, &other, &[]).await.is_ok());
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn an_expired_certificate_is_reported() {
+    let mut expired = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    expired.not_after = date_time_ymd(2020, 1, 2);
+    let signing_key = KeyPair::generate().unwrap();
+    let cert = expired.self_signed(&signing_key).unwrap();
+    let directory = WorkDir::new();
+    let (service, _) = serve(&directory, &CertifiedKey { cert, signing_key }).await;
+    service.wait_for_log("the certificate has expired at=2020-01-02T00:00:00Z").await;
     service.stop().await;
 }
 

@@ -34,7 +34,8 @@ impl Waiting {
     ) -> Self {
         let arguments = ["serve", "--bind", bind, "--ops-bind", "127.0.0.1:0", "--database", database];
         let mut child = directory.start_with(&arguments, |command| {
-            command.env("WATCHDOG_USEC", "200000").envs(manager.map(|path| ("NOTIFY_SOCKET", path)));
+            let watchdog = if manager.is_some() { "200000" } else { "0" };
+            command.env("WATCHDOG_USEC", watchdog).envs(manager.map(|path| ("NOTIFY_SOCKET", path)));
         });
         let stdout = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
