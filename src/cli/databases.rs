@@ -10,7 +10,7 @@ use animal_store::VERSION;
 use animal_store::config::terminal::{escaped, password_in_flag};
 use animal_store::config::{Config, Flags};
 use animal_store::storage::copy::{Copied, copy};
-use animal_store::storage::{self, Migrate, Store, StoreMetrics, StoreOptions, sqlite};
+use animal_store::storage::{self, Migrate, Store, StoreMetrics, StoreOptions, sqlite, sqlite::Restored};
 use clap::Args;
 use jiff::Timestamp;
 use slog::Logger;
@@ -20,6 +20,12 @@ use super::Failure;
 
 /// Copies an SQLite database that may be in use into a new file. Must be called within a runtime.
 pub(super) fn backup(file: &Path, flags: &Flags) -> Result<String, Failure> {
+    if file == Path::new("-") {
+        return Err(
+            "give the path of a file, which can be sent to a pipe afterwards; for one named -, write ./-"
+                .into(),
+        );
+    }
     let config = Config::load(flags)?;
     let path = sqlite_path(&config, "pg_dump")?;
     check_exists(&config)?;
@@ -46,9 +52,10 @@ pub(super) fn restore(file: &Path, flags: &Flags) -> Result<String, Failure> {
     let config = Config::load(flags)?;
     let path = sqlite_path(&config, "pg_restore")?;
     let keep = format!("{path}.replaced-{}", Timestamp::now().strftime("%Y%m%dT%H%M%S%.3fZ"));
-    let replaced = sqlite::restore(file, path.as_ref(), Path::new(&keep), config.lock_timeout)?;
+    let Restored { animals, replaced } =
+        sqlite::restore(file, path.as_ref(), Path::new(&keep), config.lock_timeout)?;
     let kept = if replaced { format!("; the database before it is in {keep}") } else { String::new() };
-    Ok(escaped(&format!("restored {} to {path}{kept}", file.display())) + "\n")
+    Ok(escaped(&format!("restored {} to {path}, animals: {animals}{kept}", file.display())) + "\n")
 }
 
 /// `animal-store copy`

@@ -122,6 +122,10 @@ impl Server {
     pub fn reload_certificate(&self) {
         let (Some(tls), Some(loaded)) = (&self.serving.tls, Certificate::load(&self.config).transpose())
         else {
+            info!(
+                self.serving.log,
+                "SIGHUP has no effect without a certificate; other settings need a restart"
+            );
             return;
         };
         match loaded {

@@ -45,7 +45,11 @@ async fn a_backup_replaces_the_database_of_a_killed_service() {
     assert!(fs::metadata(directory.path("animal-store.db-wal")).unwrap().len() > 0);
 
     let output = directory.run(&["restore", "kept.db"]).await.success();
-    assert!(output.starts_with("restored kept.db to animal-store.db; the database before it"), "{output}");
+    assert!(
+        output.starts_with("restored kept.db to animal-store.db, animals: ")
+            && output.contains("; the database before it"),
+        "{output}"
+    );
     assert_eq!(animals(&directory.path(kept(&output))).len(), 5);
     let restored = directory.serve(&[]).await;
     assert_eq!(restored.all(&key).await, before);
@@ -88,7 +92,7 @@ async fn a_missing_database_is_restored_unless_its_log_is_left() {
     );
     fs::remove_file(log).unwrap();
     let output = directory.run(&["restore", "kept.db"]).await.success();
-    assert_eq!(output, "restored kept.db to animal-store.db\n");
+    assert_eq!(output, "restored kept.db to animal-store.db, animals: 1\n");
     assert_eq!(animals(&directory.path("animal-store.db")), ["Rex"]);
 }
 

@@ -59,6 +59,7 @@ rejected! {
         ["key", "create", "x", "--expires-in", "soon"] => ["--expires-in", "such as 90d"];
     a_key_that_is_expired_is_rejected:
         ["key", "create", "x", "--expires-in", "0s"] => ["--expires-in", "at least 1s"];
+    a_backup_to_a_pipe_is_rejected: ["backup", "-"] => ["give the path of a file"];
     an_sqlite_url_with_two_slashes_is_rejected:
         ["key", "create", "x", "--database", "sqlite://animals.db"] => ["sqlite:PATH"];
 }

@@ -173,8 +173,16 @@ fn sync_while_it_grows(
     connection.progress_handler(STEPS, Some(sync))
 }
 
+/// What [`restore`] did.
+pub struct Restored {
+    /// The number of animals in the backup. A file that was copied by hand may lack those of its WAL.
+    pub animals: i64,
+    /// Whether there was a database before, which is kept.
+    pub replaced: bool,
+}
+
 /// Replaces the content of the database `to` by the backup `from`. The content before is kept in the new file `keep`.
-/// Without a file `to`, the backup is copied there, and no file `keep` is written. Returns whether one was.
+/// Without a file `to`, the backup is copied there, and no file `keep` is written.
 ///
 /// API keys that were revoked or got an earlier expiry in `to` keep that. New animals get higher identifiers than all
 /// animals in `to` had.
@@ -182,9 +190,11 @@ fn sync_while_it_grows(
 /// # Errors
 /// One line, when `from` is not a complete database of this program, `to` is in use or damaged, or `keep` exists or
 /// cannot be written. Then `to` is unchanged.
-pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> Result<bool, OpenError> {
+pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> Result<Restored, OpenError> {
     let never = Arc::default();
     let mut backup = open_existing(from, 1, ALL, |it| set_up_writing(it, lock_timeout))?;
+    let animals = backup.query_row("SELECT count(*) FROM animal", [], |row| row.get(0));
+    let animals = animals.map_err(|error| OpenError::of_file(from, format!("cannot be read: {error}")))?;
     if fs::symlink_metadata(to).is_err() {
         let wal = wal(to);
         if length(&wal) > 0 {
@@ -192,7 +202,7 @@ pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> R
             return Err(OpenError::of_file(&wal, why));
         }
         write(&mut backup, to, to, &never)?;
-        return Ok(false);
+        return Ok(Restored { animals, replaced: false });
     }
     let mut database = open_existing(to, 1, ALL, |it| set_up_exclusive(it, lock_timeout))?;
     // The temporary files are named after the database: the next restore removes what a killed one has left.
@@ -200,7 +210,9 @@ pub fn restore(from: &Path, to: &Path, keep: &Path, lock_timeout: Duration) -> R
     let replaced = copy(&mut backup, to, &never)
         .map_err(Into::into)
         .and_then(|prepared| replace(prepared.path(), &mut database, keep));
-    replaced.map(|()| true).map_err(|error| OpenError::of_file(to, format!("is unchanged: {error}")))
+    replaced
+        .map(|()| Restored { animals, replaced: true })
+        .map_err(|error| OpenError::of_file(to, format!("is unchanged: {error}")))
 }
 
 fn replace(prepared: &Path, database: &mut Connection, keep: &Path) -> Result<(), Box<dyn Error>> {

@@ -68,12 +68,14 @@ impl OpenFailure {
 
     fn forbidden(error: impl Display) -> Self {
         Self(format!(
-            "cannot be read and written ({error}); check the owner and the permissions of the file and its directory"
+            "cannot be read and written ({error}); check the owner and the permissions of the file and its directory, \
+             or use a copy"
         ))
     }
 
     pub(super) fn not_sqlite() -> Self {
-        "is not an SQLite database; choose another path, or move the file away".into()
+        "is not an SQLite database; choose another path, unpack the file if it is compressed, or move it away"
+            .into()
     }
 }
 

@@ -57,7 +57,7 @@ mod schema;
 mod users;
 mod writer;
 
-pub use backup::{backup, restore};
+pub use backup::{Restored, backup, restore};
 pub(super) use engine::Sqlite;
 pub use engine::blocking_reads;
 pub(super) use opening::{check_path, open, open_source};

@@ -33,7 +33,7 @@ pub(super) const AT_START: i32 = 8_000;
 /// Searches the whole database.
 pub(super) const ALL: i32 = 0;
 
-const EMPTY: &str = "is empty or incomplete; create a database in it with `animal-store key create NAME`";
+const EMPTY: &str = "is empty or incomplete; choose another file";
 
 /// Opens the store in the file `path`, and creates it if the file is missing or empty. Starts the thread that writes, and
 /// returns the engine and the secret of the store.
