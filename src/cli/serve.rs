@@ -152,7 +152,8 @@ async fn serve(
         );
     }
     // An error, such as of a disk without space, is in the log.
-    let _ = store.check_ready().await;
+    let checked = store.clone();
+    runtime.spawn(async move { checked.check_ready().await });
     // Not earlier: a configuration that is rejected gets one line only.
     config.warnings().iter().for_each(|warning| warn!(log, "{}", warning));
     // slog serializes the last pair first.
