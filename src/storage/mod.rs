@@ -7,6 +7,7 @@ use std::sync::Arc;
 pub mod copy;
 mod idempotency;
 mod key_cache;
+mod key_sql;
 mod metrics;
 mod options;
 pub mod postgres;

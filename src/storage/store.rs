@@ -10,8 +10,8 @@
 //!
 //! - The queue is full: [`StoreError::Busy`] at once.
 //! - Its caller is gone before it starts: it is skipped. Once started, it is committed with its batch.
-//! - A statement or the commit fails: all writes of the batch get the same error. What can be expected, such as a key that
-//!   exists, is looked up and fails no statement. After a failed commit it is unknown what was committed.
+//! - A statement or the commit fails: all writes of the batch get the same error. What can be expected, such as an
+//!   idempotency key that exists, is looked up and fails no statement. After a failed commit it is unknown what was committed.
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -232,7 +232,7 @@ impl Store {
         engine!(self, pets(query).await)
     }
 
-    /// Stores a key. Fails with [`StoreError::Invalid`] if its `id` or `hash` exists.
+    /// Stores a key. Fails with [`StoreError::Broken`] if its `id` or `hash` exists; both are random.
     pub async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
         self.change_key(KeyChange::Add(Box::new(key))).await.map(drop)
     }
