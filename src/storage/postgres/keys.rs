@@ -56,21 +56,7 @@ async fn insert(client: &Client, key: &KeyRecord) -> Result<u64, Error> {
 }
 
 fn key(row: &Row) -> Result<KeyRecord, PgError> {
-    let time = |seconds: i64| {
-        Timestamp::from_second(seconds)
-            .map_err(|error| PgError::UnexpectedValue(format!("a time of a key: {error}")))
-    };
-    let hash: &[u8] = row.try_get(2)?;
-    Ok(KeyRecord {
-        id: row.try_get(0)?,
-        name: row.try_get(1)?,
-        hash: hash
-            .try_into()
-            .map_err(|_| PgError::UnexpectedValue("a hash has the wrong length".to_owned()))?,
-        created: time(row.try_get(3)?)?,
-        expires: row.try_get::<_, Option<i64>>(4)?.map(time).transpose()?,
-        revoked: row.try_get::<_, Option<i64>>(5)?.map(time).transpose()?,
-        note: row.try_get(6)?,
-        last_used: row.try_get::<_, Option<i64>>(7)?.map(time).transpose()?,
-    })
+    let times = [row.try_get(3)?, row.try_get(4)?, row.try_get(5)?, row.try_get(7)?];
+    let key = KeyRecord::stored(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(6)?, times);
+    key.map_err(PgError::UnexpectedValue)
 }

@@ -1,7 +1,6 @@
 //! Reads and changes API keys. Both engines run the same SQL (`../key_sql.rs`).
 
 use jiff::Timestamp;
-use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, ToSql, params};
 
 use super::engine::Sqlite;
@@ -59,19 +58,8 @@ fn insert(connection: &Connection, key: &KeyRecord) -> rusqlite::Result<bool> {
 }
 
 fn key(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
-    let time = |column: usize| -> rusqlite::Result<Option<Timestamp>> {
-        let seconds: Option<i64> = row.get(column)?;
-        let time = seconds.map(Timestamp::from_second).transpose();
-        time.map_err(|error| Error::FromSqlConversionFailure(column, Type::Integer, error.into()))
-    };
-    Ok(KeyRecord {
-        id: row.get(0)?,
-        name: row.get(1)?,
-        hash: row.get(2)?,
-        created: time(3)?.ok_or(Error::InvalidColumnType(3, "created".to_owned(), Type::Null))?,
-        expires: time(4)?,
-        revoked: time(5)?,
-        note: row.get(6)?,
-        last_used: time(7)?,
-    })
+    let times = [row.get(3)?, row.get(4)?, row.get(5)?, row.get(7)?];
+    let hash = row.get_ref(2)?.as_blob()?;
+    let key = KeyRecord::stored(row.get(0)?, row.get(1)?, hash, row.get(6)?, times);
+    key.map_err(|why| Error::UserFunctionError(why.into()))
 }
