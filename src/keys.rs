@@ -6,7 +6,6 @@
 //! hash would add nothing. The query is by that hash, so its duration does not depend on the characters of
 //! the key.
 
-use std::fmt;
 use std::sync::Arc;
 
 use aws_lc_rs::digest;
@@ -31,12 +30,6 @@ impl KeyId {
     /// Returns the identifier.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for KeyId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

@@ -6,8 +6,6 @@ use std::borrow::Cow;
 use std::fmt;
 
 use schemars::JsonSchema;
-use schemars::r#gen::SchemaGenerator;
-use schemars::schema::{InstanceType, Schema, SchemaObject, StringValidation};
 use serde::de::{self, Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -31,6 +29,7 @@ pub struct Pet {
     /// Assigned by the service.
     pub id: i64,
     /// The name, exactly as the client sent it.
+    #[schemars(with = "String", length(min = "MIN_CHARACTERS", max = "MAX_CHARACTERS"), regex = "PATTERN")]
     pub name: PetName,
     /// The identifier of the category. This service does not manage categories.
     pub category_id: i64,
@@ -45,6 +44,7 @@ pub struct Pet {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewPet {
     /// 1 to 255 characters.
+    #[schemars(with = "String", length(min = "MIN_CHARACTERS", max = "MAX_CHARACTERS"), regex = "PATTERN")]
     pub name: PetName,
     /// Any 64-bit integer.
     pub category_id: i64,
@@ -91,33 +91,6 @@ impl PetName {
     /// Returns the name unchanged.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-
-    /// Returns the name unchanged.
-    pub fn into_string(self) -> String {
-        self.0
-    }
-}
-
-impl JsonSchema for PetName {
-    fn schema_name() -> String {
-        "PetName".to_owned()
-    }
-
-    fn is_referenceable() -> bool {
-        false
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        Schema::Object(SchemaObject {
-            instance_type: Some(InstanceType::String.into()),
-            string: Some(Box::new(StringValidation {
-                min_length: Some(MIN_CHARACTERS),
-                max_length: Some(MAX_CHARACTERS),
-                pattern: Some(PATTERN.to_owned()),
-            })),
-            ..Default::default()
-        })
     }
 }
 

@@ -54,18 +54,9 @@ pub struct RateLimit {
     pub period: Duration,
 }
 
-/// A rate limit is exceeded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RateLimitExceeded {
-    /// The limit.
-    pub limit: RateLimit,
-    /// The number of seconds until the next request is allowed, at least 1.
-    pub retry_after: u64,
-}
-
 /// Counts the requests of each API key.
 pub(crate) struct RateLimiter {
-    limit: RateLimit,
+    pub(crate) limit: RateLimit,
     governor: Governor<KeyId, DefaultKeyedStateStore<KeyId>, TokioClock, NoOpMiddleware<Instant>>,
 }
 
@@ -91,16 +82,11 @@ impl RateLimiter {
     /// Counts a request of `key`.
     ///
     /// # Errors
-    /// [`RateLimitExceeded`].
-    pub(crate) fn check(&self, key: &KeyId) -> Result<(), RateLimitExceeded> {
+    /// The number of seconds until the next request is allowed, if the limit is exceeded. At least 1.
+    pub(crate) fn check(&self, key: &KeyId) -> Result<(), u64> {
         self.governor.check_key(key).map_err(|not_until| {
             let wait = not_until.wait_time_from(TokioClock.now());
-            RateLimitExceeded { limit: self.limit, retry_after: whole_seconds(wait) }
+            (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
         })
     }
-}
-
-/// Returns a duration in whole seconds, rounded up, at least 1.
-fn whole_seconds(wait: Duration) -> u64 {
-    (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
 }

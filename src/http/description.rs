@@ -15,25 +15,19 @@
 //!
 //! The formats of unsigned integers are removed: OpenAPI does not define them, and `minimum` says the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dropshot::{ApiDescription, EndpointTagPolicy, TagConfig, TagDetails, semver};
 use http::Method;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::checks::{SCHEME, SCHEME_NAME, SCHEME_TYPE};
 use super::error::ErrorCode;
 use super::operation::{BASE_PATH, Operation};
 use super::router::response_headers;
 
-/// The error codes of an operation, which are not in dropshot's document.
-#[derive(Clone, Debug)]
-struct Codes {
-    /// The method of the operation, on which the headers of errors depend.
-    method: Method,
-    /// The codes, each once.
-    codes: Vec<ErrorCode>,
-}
+/// The error codes of an operation, which are not in dropshot's document, and its method, on which their headers depend.
+type Codes = (Method, BTreeSet<ErrorCode>);
 
 /// Returns the document of operations as JSON.
 ///
@@ -53,11 +47,9 @@ fn by_dropshot(operations: Vec<Operation>) -> Result<(Value, BTreeMap<String, Co
         tags: tags.map(|tag| (tag, TagDetails::default())).collect(),
     });
     let mut all = BTreeMap::new();
-    for Operation { description, mut codes, .. } in operations {
-        codes.sort_unstable();
-        codes.dedup();
-        let method = description.method.clone();
-        all.insert(description.operation_id.clone(), Codes { method, codes });
+    for Operation { description, codes, .. } in operations {
+        let codes = (description.method.clone(), codes.into_iter().collect());
+        all.insert(description.operation_id.clone(), codes);
         api.register(description).map_err(|error| error.to_string())?;
     }
     // Only the written document has a version.
@@ -71,14 +63,15 @@ fn completed(mut document: Value, codes: &BTreeMap<String, Codes>) -> Result<Val
     remove_unsigned_formats(&mut document);
     let components = &mut document["components"];
     components["securitySchemes"] = json!({ SCHEME_NAME: { "type": SCHEME_TYPE, "scheme": SCHEME } });
-    // Responses are inlined, because each operation gets its own.
+    // The only one is that of errors. It is inlined, because its headers depend on the status and the operation.
     let shared = components.as_object_mut().and_then(|components| components.remove("responses"));
-    let shared = json!({ "components": { "responses": shared.unwrap_or_default() } });
+    let error = shared.as_ref().and_then(|shared| shared.as_object()?.values().next());
+    let error = error.ok_or("dropshot's document has no error response")?;
     let items = document["paths"].as_object_mut().into_iter().flatten();
     for (_, operation) in items.filter_map(|(_, item)| item.as_object_mut()).flatten() {
         let id = operation["operationId"].as_str().unwrap_or("?").to_owned();
         let codes = codes.get(&id).ok_or_else(|| format!("{id} has no error codes"))?;
-        complete(operation, codes, &shared).map_err(|problem| format!("{id}: {problem}"))?;
+        complete(operation, codes, error);
     }
     Ok(document)
 }
@@ -86,8 +79,8 @@ fn completed(mut document: Value, codes: &BTreeMap<String, Codes>) -> Result<Val
 fn remove_unsigned_formats(value: &mut Value) {
     match value {
         Value::Object(members) => {
-            let is_unsigned = members.get("format").is_some_and(|it| it.as_str().is_some_and(is_unsigned));
-            if is_unsigned {
+            let format = members.get("format").and_then(Value::as_str);
+            if format.is_some_and(|format| format.starts_with("uint")) {
                 members.remove("format");
             }
             members.values_mut().for_each(remove_unsigned_formats);
@@ -97,11 +90,7 @@ fn remove_unsigned_formats(value: &mut Value) {
     }
 }
 
-fn is_unsigned(format: &str) -> bool {
-    format.starts_with("uint")
-}
-
-fn complete(operation: &mut Value, codes: &Codes, shared: &Value) -> Result<(), String> {
+fn complete(operation: &mut Value, codes: &Codes, error: &Value) {
     operation["security"] = json!([{ SCHEME_NAME: [] }]);
     let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten();
     for schema in parameters.filter_map(|parameter| parameter.get_mut("schema")?.as_object_mut()) {
@@ -110,14 +99,8 @@ fn complete(operation: &mut Value, codes: &Codes, shared: &Value) -> Result<(), 
         }
     }
     let deprecated = operation["deprecated"].as_bool().unwrap_or_default();
-    let mut responses = Map::new();
-    for (status, response) in operation["responses"].as_object().into_iter().flatten() {
-        responses.insert(status.clone(), resolved(response, shared)?);
-    }
-    let is_error = |status: &str| status.starts_with(['4', '5']);
-    let error = responses.iter().find(|(status, _)| is_error(status)).map(|(_, error)| error.clone());
-    let error = error.ok_or("dropshot's document has no error response")?;
-    responses.retain(|status, _| !is_error(status));
+    let mut responses = operation["responses"].as_object().cloned().unwrap_or_default();
+    responses.retain(|status, _| !status.starts_with(['4', '5']));
     for (status, headers) in by_status(codes) {
         let mut response = error.clone();
         add_headers(&mut response, headers);
@@ -127,20 +110,16 @@ fn complete(operation: &mut Value, codes: &Codes, shared: &Value) -> Result<(), 
         add_headers(response, response_headers(deprecated).iter().map(|name| (*name, true)));
     }
     operation["responses"] = responses.into();
-    Ok(())
 }
 
 /// Returns the headers of each status, and whether every code of the status has them.
-fn by_status(Codes { method, codes }: &Codes) -> BTreeMap<u16, Vec<(&'static str, bool)>> {
-    let mut statuses: BTreeMap<u16, Vec<_>> = BTreeMap::new();
+fn by_status((method, codes): &Codes) -> BTreeMap<u16, BTreeMap<&'static str, bool>> {
+    let mut statuses: BTreeMap<u16, BTreeMap<_, _>> = BTreeMap::new();
     for code in codes {
-        let status = code.status();
-        let same = || codes.iter().filter(|code| code.status() == status);
-        let headers = statuses.entry(status.as_u16()).or_default();
+        let headers = statuses.entry(code.status().as_u16()).or_default();
         for name in code.headers(method) {
-            if headers.iter().all(|(known, _)| *known != name) {
-                headers.push((name, same().all(|code| code.headers(method).contains(&name))));
-            }
+            let mut same = codes.iter().filter(|other| other.status() == code.status());
+            headers.insert(name, same.all(|other| other.headers(method).contains(&name)));
         }
     }
     statuses
@@ -148,22 +127,16 @@ fn by_status(Codes { method, codes }: &Codes) -> BTreeMap<u16, Vec<(&'static str
 
 /// Adds headers to a response, each with whether it is required. A header of the same name is replaced.
 fn add_headers(response: &mut Value, headers: impl IntoIterator<Item = (&'static str, bool)>) {
+    let mut all = response["headers"].as_object().cloned().unwrap_or_default();
     for (name, required) in headers {
         let schema = match name {
             "Retry-After" => json!({ "type": "integer", "minimum": 1 }),
             _ => json!({ "type": "string" }),
         };
-        let mut headers = response["headers"].as_object().cloned().unwrap_or_default();
-        headers.retain(|known, _| !known.eq_ignore_ascii_case(name));
-        headers.insert(name.to_owned(), json!({ "required": required, "schema": schema }));
-        response["headers"] = headers.into();
+        all.retain(|known, _| !known.eq_ignore_ascii_case(name));
+        all.insert(name.to_owned(), json!({ "required": required, "schema": schema }));
     }
-}
-
-fn resolved(response: &Value, shared: &Value) -> Result<Value, String> {
-    let Some(reference) = response["$ref"].as_str() else { return Ok(response.clone()) };
-    let target = reference.strip_prefix('#').and_then(|pointer| shared.pointer(pointer));
-    target.cloned().ok_or(format!("dropshot's document has no {reference}"))
+    response["headers"] = all.into();
 }
 
 #[cfg(test)]
@@ -174,7 +147,7 @@ mod tests {
     /// Returns the document of the operations without one code of one of them.
     fn without(operation: &str, code: ErrorCode) -> Value {
         let (document, mut codes) = by_dropshot(operations::all()).unwrap();
-        codes.get_mut(operation).unwrap().codes.retain(|other| *other != code);
+        codes.get_mut(operation).unwrap().1.retain(|other| *other != code);
         completed(document, &codes).unwrap()
     }
 
@@ -188,7 +161,7 @@ mod tests {
     fn each_code_of_an_operation_is_a_status_with_its_headers() {
         let document = describe(operations::all()).unwrap();
         let mut tested = 0;
-        for (id, Codes { method, codes }) in by_dropshot(operations::all()).unwrap().1 {
+        for (id, (method, codes)) in by_dropshot(operations::all()).unwrap().1 {
             assert_eq!(operation(&document, &id)["security"], json!([{ SCHEME_NAME: [] }]));
             for code in &codes {
                 let status = code.status();

@@ -11,7 +11,7 @@ use http::{Method, Response, StatusCode};
 use strum::IntoStaticStr;
 
 use crate::schemas::Error;
-use crate::service::RateLimitExceeded;
+use crate::service::RateLimit;
 use crate::storage::StoreError;
 
 /// The error codes of every operation, whatever its inputs.
@@ -134,6 +134,16 @@ impl ApiError {
         Self::new(ErrorCode::Unavailable, "the request reached its time limit")
     }
 
+    /// With the headers of draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4. `retry_after` is in seconds.
+    pub(super) fn rate_limited(limit: RateLimit, retry_after: u64) -> Self {
+        let message = format!("this API key exceeded its rate limit; try again in {retry_after} seconds");
+        let policy = format!("\"key\";q={};w={}", limit.requests, limit.period.as_secs());
+        Self::new(ErrorCode::RateLimited, message)
+            .with("RateLimit-Policy", &policy)
+            .with("RateLimit", &format!("\"key\";r=0;t={retry_after}"))
+            .with("Retry-After", &retry_after.to_string())
+    }
+
     /// Adds to the cause of a server error what the service was doing.
     pub(super) fn during(self, what: &str) -> Self {
         Self { text: format!("{what}: {}", self.text).into(), ..self }
@@ -168,18 +178,6 @@ impl From<StoreError> for ApiError {
             StoreError::Broken(_) | StoreError::Invalid(_) => ErrorCode::Internal,
         };
         Self::new(code, error.to_string())
-    }
-}
-
-impl From<RateLimitExceeded> for ApiError {
-    /// With the headers of draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4.
-    fn from(RateLimitExceeded { limit, retry_after }: RateLimitExceeded) -> Self {
-        let message = format!("this API key exceeded its rate limit; try again in {retry_after} seconds");
-        let policy = format!("\"key\";q={};w={}", limit.requests, limit.period.as_secs());
-        Self::new(ErrorCode::RateLimited, message)
-            .with("RateLimit-Policy", &policy)
-            .with("RateLimit", &format!("\"key\";r=0;t={retry_after}"))
-            .with("Retry-After", &retry_after.to_string())
     }
 }
 

@@ -20,4 +20,4 @@ pub use error::{ApiError, ErrorCode};
 pub use input::{Input, Json, MAX_BODY_BYTES, Path, Query, idempotency_key};
 pub use operation::{BASE_PATH, Operation};
 pub use parse::parameters;
-pub use router::{Router, RouterError};
+pub use router::Router;

@@ -49,20 +49,6 @@ struct Route {
     durations: Histogram,
 }
 
-/// The operations cannot be served.
-#[derive(Debug, thiserror::Error)]
-pub enum RouterError {
-    /// An operation that is deprecated in the code has no dates in the document.
-    #[error(
-        "operation {0} is deprecated in the code: give it `x-deprecated-since` and `x-sunset`, dates such as \
-         2026-11-21, and `x-successor`, a path such as /pets, in openapi/animal-store.yaml"
-    )]
-    MissingDeprecation(String),
-    /// Two path templates match the same paths.
-    #[error("the paths of two operations conflict: {0}")]
-    Path(#[from] matchit::InsertError),
-}
-
 /// Returns the names of the headers that the router adds to every response of an operation.
 pub(super) fn response_headers(deprecated: bool) -> &'static [&'static str] {
     if deprecated { &["x-request-id", "Deprecation", "Sunset", "Link"] } else { &["x-request-id"] }
@@ -72,20 +58,26 @@ impl Router {
     /// Creates the router of these operations. Their dates of deprecation are in `document`.
     ///
     /// # Errors
-    /// [`RouterError`].
+    /// One line, if an operation that is deprecated in the code has no dates in the document, or two path templates match
+    /// the same paths.
     pub fn new(
         operations: Vec<Operation>,
         document: &Document,
         log: &Logger,
         service: Service,
-    ) -> Result<Self, RouterError> {
+    ) -> Result<Self, String> {
         let mut by_path: BTreeMap<&str, Vec<Route>> = BTreeMap::new();
         for operation in operations {
             let deprecation = operation.description.deprecated.then(|| {
                 let id = operation.id();
                 let found = document.deprecations.iter().find(|it| it.operation_id == id);
-                let found = found.ok_or_else(|| RouterError::MissingDeprecation(id.to_owned()))?;
-                Ok::<_, RouterError>((found.operation_id, deprecation_headers(found)))
+                let found = found.ok_or_else(|| {
+                    format!(
+                        "operation {id} is deprecated in the code: give it `x-deprecated-since` and `x-sunset`, dates \
+                         such as 2026-11-21, and `x-successor`, a path such as /pets, in openapi/animal-store.yaml"
+                    )
+                })?;
+                Ok::<_, String>((found.operation_id, deprecation_headers(found)))
             });
             let path = format!("{BASE_PATH}{}", operation.path);
             let success = operation.description.response.success.unwrap_or_default();
@@ -96,7 +88,8 @@ impl Router {
         }
         let mut paths = matchit::Router::new();
         for (path, routes) in by_path {
-            paths.insert(path, routes)?;
+            let inserted = paths.insert(path, routes);
+            inserted.map_err(|error| format!("the paths of two operations conflict: {error}"))?;
         }
         Ok(Self { paths, published: Published::new(document), log: log.clone(), service: Arc::new(service) })
     }
@@ -147,7 +140,8 @@ impl Router {
         let client = authenticated.map_err(|_| ApiError::time_limit())??;
         exchange.logged.key = Some(client.clone());
         if let Some(limiter) = &self.service.rate_limiter {
-            limiter.check(&client)?;
+            let checked = limiter.check(&client);
+            checked.map_err(|retry_after| ApiError::rate_limited(limiter.limit, retry_after))?;
         }
         let request = AuthenticatedRequest {
             service: Arc::clone(&self.service),

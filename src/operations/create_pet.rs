@@ -4,7 +4,7 @@ use dropshot::{HttpResponseCreated, HttpResponseHeaders};
 use http::Method;
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
-use schemars::schema::{InstanceType, Schema, SchemaObject};
+use schemars::schema::Schema;
 use serde::Serialize;
 
 use super::ANIMALS;
@@ -56,10 +56,8 @@ struct Created {
     replayed: Option<&'static str>,
 }
 
-fn only_true(_: &mut SchemaGenerator) -> Schema {
-    Schema::Object(SchemaObject {
-        instance_type: Some(InstanceType::String.into()),
-        enum_values: Some(Vec::from([TRUE.into()])),
-        ..Default::default()
-    })
+fn only_true(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = String::json_schema(generator).into_object();
+    schema.enum_values = Some(vec![TRUE.into()]);
+    schema.into()
 }

@@ -4,7 +4,7 @@ use dropshot::{HttpResponseHeaders, HttpResponseOk};
 use http::Method;
 use schemars::JsonSchema;
 use schemars::r#gen::SchemaGenerator;
-use schemars::schema::{InstanceType, NumberValidation, Schema, SchemaObject};
+use schemars::schema::Schema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -70,17 +70,12 @@ fn limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
 }
 
 // Written by hand: dropshot removes the default of a parameter, so the check reads it from `x-default`.
-fn limit_schema(_: &mut SchemaGenerator) -> Schema {
-    Schema::Object(SchemaObject {
-        instance_type: Some(InstanceType::Integer.into()),
-        extensions: [("x-default".to_owned(), default_limit().into())].into(),
-        number: Some(Box::new(NumberValidation {
-            minimum: Some(MIN_LIMIT.into()),
-            maximum: Some(MAX_LIMIT.into()),
-            ..Default::default()
-        })),
-        ..Default::default()
-    })
+fn limit_schema(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = u32::json_schema(generator).into_object();
+    schema.extensions.insert("x-default".to_owned(), default_limit().into());
+    schema.number().minimum = Some(MIN_LIMIT.into());
+    schema.number().maximum = Some(MAX_LIMIT.into());
+    schema.into()
 }
 
 /// The link to the next page (RFC 8288), if there is one.

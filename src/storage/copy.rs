@@ -22,32 +22,21 @@ use super::url::{self, DatabaseKind};
 struct Table {
     name: &'static str,
     columns: &'static str,
-    types: &'static [Type],
     /// The order in which rows are copied.
     order: &'static str,
 }
 
-const ANIMALS: Table = Table {
-    name: "animal",
-    columns: "id, name, category, status",
-    types: &[Type::INT8, Type::TEXT, Type::INT8, Type::TEXT],
-    order: "id",
-};
+const ANIMALS: Table = Table { name: "animal", columns: "id, name, category, status", order: "id" };
 
 /// PostgreSQL numbers the rows again, in the same order.
 const API_KEYS: Table = Table {
     name: "api_key",
     columns: "id, name, hash, created, expires, revoked, note, last_used",
-    types: &[Type::TEXT, Type::TEXT, Type::BYTEA, Type::INT8, Type::INT8, Type::INT8, Type::TEXT, Type::INT8],
     order: "position",
 };
 
-const IDEMPOTENCY_KEYS: Table = Table {
-    name: "idempotency_key",
-    columns: "client, value, fingerprint, response, added",
-    types: &[Type::TEXT, Type::TEXT, Type::BYTEA, Type::TEXT, Type::INT8],
-    order: "added",
-};
+const IDEMPOTENCY_KEYS: Table =
+    Table { name: "idempotency_key", columns: "client, value, fingerprint, response, added", order: "added" };
 
 /// The highest identifier that was ever assigned.
 const ASSIGNED: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'animal'";
@@ -131,15 +120,18 @@ pub async fn copy(from: &str, to: &str, options: &StoreOptions) -> Result<Copied
 
 /// Copies the rows of a table that is empty, and compares their number. Returns it.
 async fn copy_table(from: &Connection, to: &Client, table: &Table) -> Result<i64, CopyError> {
-    let Table { name, columns, types, order } = table;
+    let Table { name, columns, order } = table;
     let count = format!("SELECT count(*) FROM {name}");
     if to.query_one(&count, &[]).await?.try_get::<_, i64>(0)? > 0 {
         return Err(CopyError::NotEmpty(name));
     }
+    let select = format!("SELECT {columns} FROM {name}");
+    let target = to.prepare(&select).await?;
+    let types: Vec<Type> = target.columns().iter().map(|column| column.type_().clone()).collect();
     let sink = to.copy_in(&format!("COPY {name} ({columns}) FROM STDIN BINARY")).await?;
-    let writer = BinaryCopyInWriter::new(sink, types);
+    let writer = BinaryCopyInWriter::new(sink, &types);
     pin_mut!(writer);
-    let mut rows = from.prepare(&format!("SELECT {columns} FROM {name} ORDER BY {order}"))?;
+    let mut rows = from.prepare(&format!("{select} ORDER BY {order}"))?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
         let values = types.iter().enumerate().map(|(column, to)| value(row, column, to));

@@ -93,14 +93,14 @@ impl Expiry {
 /// the machine sleeps, keys only live longer. A process that starts while the wall clock is wrong does not notice:
 /// therefore the systemd unit has `After=time-sync.target`.
 pub(super) struct SteadyClock {
-    start: std::time::Instant,
+    start: Instant,
     /// The first and the lowest difference, in seconds; `None` before the first look at the wall clock.
     differences: Option<(i64, i64)>,
 }
 
 impl Default for SteadyClock {
     fn default() -> Self {
-        Self { start: std::time::Instant::now(), differences: None }
+        Self { start: Instant::now(), differences: None }
     }
 }
 
@@ -113,19 +113,7 @@ impl SteadyClock {
     /// Looks at the wall clock like [`SteadyClock::see`]. Returns the time, in seconds, before which keys that were stored
     /// have expired.
     pub(super) fn expired_before(&mut self, wall: i64) -> i64 {
-        self.expired_before_at(wall, self.monotonic())
-    }
-
-    /// Returns the earliest time, in seconds, with which a key may be stored now. Needs a look at the wall clock before.
-    pub(super) fn earliest(&self) -> i64 {
-        self.earliest_at(self.monotonic())
-    }
-
-    fn monotonic(&self) -> i64 {
-        self.start.elapsed().as_secs() as i64
-    }
-
-    fn expired_before_at(&mut self, wall: i64, monotonic: i64) -> i64 {
+        let monotonic = self.monotonic();
         let difference = wall.saturating_sub(monotonic);
         let (first, lowest) = self.differences.unwrap_or((difference, difference));
         let lowest = lowest.min(difference);
@@ -133,8 +121,13 @@ impl SteadyClock {
         monotonic.saturating_add(lowest).saturating_sub(IdempotencyKey::LIFETIME.as_secs())
     }
 
-    fn earliest_at(&self, monotonic: i64) -> i64 {
-        self.differences.map_or(0, |(first, _)| monotonic.saturating_add(first))
+    /// Returns the earliest time, in seconds, with which a key may be stored now. Needs a look at the wall clock before.
+    pub(super) fn earliest(&self) -> i64 {
+        self.differences.map_or(0, |(first, _)| self.monotonic().saturating_add(first))
+    }
+
+    fn monotonic(&self) -> i64 {
+        self.start.elapsed().as_secs() as i64
     }
 }
 
@@ -183,36 +176,45 @@ mod tests {
         assert!(!expiry.is_due());
     }
 
-    #[test]
-    fn no_jump_of_the_wall_clock_removes_keys_early() {
+    #[tokio::test(start_paused = true)]
+    async fn no_jump_of_the_wall_clock_removes_keys_early() {
         const START: i64 = 1_800_000_000;
         let day = IdempotencyKey::LIFETIME.as_secs();
         let mut clock = SteadyClock::default();
-        let mut age_limit = |wall, monotonic| clock.expired_before_at(wall, monotonic) + day - START;
-        assert_eq!(age_limit(START, 0), 0);
-        assert_eq!(age_limit(START + 10, 10), 10);
+        let mut age_limit = |wall| clock.expired_before(wall) + day - START;
+        assert_eq!(age_limit(START), 0);
+        let ten_seconds = Duration::from_secs(10);
+        advance(ten_seconds).await;
+        assert_eq!(age_limit(START + 10), 10);
         // 25 hours ahead, for ten seconds.
-        assert_eq!(age_limit(START + 25 * 3600 + 20, 20), 20);
-        assert_eq!(age_limit(START + 30, 30), 30);
+        advance(ten_seconds).await;
+        assert_eq!(age_limit(START + 25 * 3600 + 20), 20);
+        advance(ten_seconds).await;
+        assert_eq!(age_limit(START + 30), 30);
         // Set back by an hour: from now on, keys live an hour longer.
-        assert_eq!(age_limit(START - 3600 + 40, 40), 40 - 3600);
-        assert_eq!(age_limit(START + 50, 50), 50 - 3600);
+        advance(ten_seconds).await;
+        assert_eq!(age_limit(START - 3600 + 40), 40 - 3600);
+        advance(ten_seconds).await;
+        assert_eq!(age_limit(START + 50), 50 - 3600);
     }
 
-    #[test]
-    fn a_key_that_is_stored_while_the_wall_clock_is_behind_has_the_right_time() {
+    #[tokio::test(start_paused = true)]
+    async fn a_key_that_is_stored_while_the_wall_clock_is_behind_has_the_right_time() {
         let mut clock = SteadyClock::default();
-        clock.expired_before_at(1_000_000, 5);
-        clock.expired_before_at(1_000_000 - 25 * 3600, 15);
-        assert_eq!(clock.earliest_at(20), 1_000_015);
+        clock.see(1_000_000);
+        advance(Duration::from_secs(10)).await;
+        clock.see(1_000_000 - 25 * 3600);
+        advance(Duration::from_secs(5)).await;
+        assert_eq!(clock.earliest(), 1_000_015);
     }
 
-    #[test]
-    fn a_clock_that_was_ahead_at_the_start_is_corrected() {
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_was_ahead_at_the_start_is_corrected() {
         let mut clock = SteadyClock::default();
         let day = IdempotencyKey::LIFETIME.as_secs();
-        assert_eq!(clock.expired_before_at(10_000_001, 1), 10_000_001 - day);
-        assert_eq!(clock.expired_before_at(1_000_002, 2), 1_000_002 - day);
-        assert_eq!(clock.expired_before_at(1_000_003, 3), 1_000_003 - day);
+        for wall in [10_000_001, 1_000_002, 1_000_003] {
+            assert_eq!(clock.expired_before(wall), wall - day);
+            advance(Duration::from_secs(1)).await;
+        }
     }
 }

@@ -39,12 +39,23 @@ pub struct StoreMetrics {
     /// The writes in the queue.
     pub(super) queue: Gauge,
     batches: Histogram,
-    errors: Family<Labels<3>, Counter>,
-    outages: Outages,
+    errors: Family<[(&'static str, &'static str); 3], Counter>,
+    /// The present outage of reads.
+    reads: Arc<Mutex<Option<Outage>>>,
+    /// The present outage of writes.
+    writes: Arc<Mutex<Option<Outage>>>,
 }
 
-/// The names of labels, with their values.
-type Labels<const N: usize> = [(&'static str, &'static str); N];
+#[derive(Debug)]
+struct Outage {
+    log: Logger,
+    since: Instant,
+    last_error: Instant,
+    /// The types of error that were logged.
+    logged: Vec<ErrorType>,
+    /// The number of errors that were not.
+    suppressed: u64,
+}
 
 impl Default for StoreMetrics {
     fn default() -> Self {
@@ -52,7 +63,8 @@ impl Default for StoreMetrics {
             queue: Gauge::default(),
             batches: Histogram::new(BATCHES),
             errors: Family::default(),
-            outages: Outages::default(),
+            reads: Arc::default(),
+            writes: Arc::default(),
         }
     }
 }
@@ -75,12 +87,12 @@ impl StoreMetrics {
             // A batch is far smaller than 2^53.
             self.batches.observe(count as f64);
         }
-        self.outages.succeeded(Access::Write);
+        self.succeeded(Access::Write);
     }
 
     /// Must be called after each read, because it may end an outage.
     pub(super) fn read(&self) {
-        self.outages.succeeded(Access::Read);
+        self.succeeded(Access::Read);
     }
 
     /// Counts an error of the database `system` (`db.system.name` of OpenTelemetry), and logs the first one of
@@ -92,59 +104,8 @@ impl StoreMetrics {
         error: &dyn Display,
         code: Option<&str>,
     ) {
-        self.outages.failed(log, what.1, what.2, error, code);
         self.count(what);
-    }
-
-    /// Counts an error like [`Self::failed`], without a record in the log.
-    pub(super) fn count(&self, (system, access, error_type): (&'static str, Access, ErrorType)) {
-        let labels = [
-            ("db_system_name", system),
-            ("db_operation_name", access.into()),
-            ("error_type", error_type.into()),
-        ];
-        self.errors.get_or_create(&labels).inc();
-    }
-}
-
-/// What the database was used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub(super) enum Access {
-    /// Connecting in order to write.
-    Connect,
-    Read,
-    Write,
-}
-
-/// The outages of one store. A clone shares them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Outages {
-    reads: Arc<Mutex<Option<Outage>>>,
-    writes: Arc<Mutex<Option<Outage>>>,
-}
-
-#[derive(Debug)]
-struct Outage {
-    log: Logger,
-    since: Instant,
-    last_error: Instant,
-    /// The types of error that were logged.
-    logged: Vec<ErrorType>,
-    /// The number of errors that were not.
-    suppressed: u64,
-}
-
-impl Outages {
-    /// Logs an error, unless the current outage has had one of this type.
-    pub(super) fn failed(
-        &self,
-        log: &Logger,
-        access: Access,
-        error_type: ErrorType,
-        error: &dyn Display,
-        code: Option<&str>,
-    ) {
+        let (_, access, error_type) = what;
         let mut current = self.outage(access);
         let now = Instant::now();
         let outage = current.get_or_insert_with(|| Outage {
@@ -164,8 +125,18 @@ impl Outages {
             "code" => code, "error" => %error, "doing" => <&str>::from(access));
     }
 
+    /// Counts an error like [`Self::failed`], without a record in the log.
+    pub(super) fn count(&self, (system, access, error_type): (&'static str, Access, ErrorType)) {
+        let labels = [
+            ("db_system_name", system),
+            ("db_operation_name", access.into()),
+            ("error_type", error_type.into()),
+        ];
+        self.errors.get_or_create(&labels).inc();
+    }
+
     /// Logs the end of an outage, if this success is one.
-    pub(super) fn succeeded(&self, access: Access) {
+    fn succeeded(&self, access: Access) {
         let ended = self.outage(access).take_if(|outage| outage.last_error.elapsed() >= QUIET);
         if let Some(Outage { log, since, last_error, suppressed, .. }) = ended {
             let away = Duration::from_millis(last_error.duration_since(since).as_millis() as u64);
@@ -185,6 +156,16 @@ impl Outages {
     }
 }
 
+/// What the database was used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(super) enum Access {
+    /// Connecting in order to write.
+    Connect,
+    Read,
+    Write,
+}
+
 #[cfg(test)]
 mod tests {
     use slog::{Discard, o};
@@ -194,11 +175,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn each_cause_is_logged_once_until_the_outage_is_over() {
-        let (log, outages) = (Logger::root(Discard, o!()), Outages::default());
+        let (log, metrics) = (Logger::root(Discard, o!()), StoreMetrics::default());
         // Returns how many errors were logged, and how many were not.
         let failed = |error_type| {
-            outages.failed(&log, Access::Write, error_type, &"an error", None);
-            outages.outage(Access::Write).as_ref().map(|outage| (outage.logged.len(), outage.suppressed))
+            metrics.failed(&log, ("sqlite", Access::Write, error_type), &"an error", None);
+            metrics.outage(Access::Write).as_ref().map(|outage| (outage.logged.len(), outage.suppressed))
         };
         assert_eq!(failed(ErrorType::Locked), Some((1, 0)));
         assert_eq!(failed(ErrorType::Locked), Some((1, 1)));
@@ -207,12 +188,12 @@ mod tests {
         assert_eq!(failed(ErrorType::Unreachable), Some((2, 2)));
         // A success among errors does not end it, nor does one of a read.
         advance(QUIET / 2).await;
-        outages.succeeded(Access::Write);
+        metrics.succeeded(Access::Write);
         advance(QUIET / 2).await;
-        outages.succeeded(Access::Read);
-        assert!(outages.outage(Access::Write).is_some());
-        outages.succeeded(Access::Write);
-        assert!(outages.outage(Access::Write).is_none());
+        metrics.succeeded(Access::Read);
+        assert!(metrics.outage(Access::Write).is_some());
+        metrics.succeeded(Access::Write);
+        assert!(metrics.outage(Access::Write).is_none());
         assert_eq!(failed(ErrorType::Locked), Some((1, 0)));
     }
 }

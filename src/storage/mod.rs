@@ -2,11 +2,10 @@
 //!
 //! [`Store`] states the promises and keeps them for each of two engines (`sqlite`, `postgres`).
 
-use std::sync::Arc;
-
 pub mod copy;
 mod idempotency;
 mod key_cache;
+mod key_sql;
 mod metrics;
 mod options;
 pub mod postgres;
@@ -19,17 +18,9 @@ mod write;
 
 pub use metrics::StoreMetrics;
 pub use options::{Migrate, OpenError, PostgresOptions, StoreOptions};
-pub use store::{Interceptor, Step, Store};
+pub use store::{Interceptor, Step, Store, open};
 pub use types::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery, StoreError};
 pub use url::{DatabaseKind, has_password, missing_file, read_url_file, without_password};
-
-/// Opens the store at a database URL, as [`Store::open`] does.
-///
-/// # Errors
-/// One line that says what to do.
-pub async fn open(url: &str, options: &StoreOptions) -> Result<Arc<Store>, OpenError> {
-    Store::open(url, options).await.map(Arc::new)
-}
 
 /// Returns how many reads of the database at `url` can each block a thread of the runtime, as long as the disk takes.
 pub fn blocking_reads(url: &str) -> usize {

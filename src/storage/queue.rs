@@ -15,8 +15,6 @@ use super::write::{Caller, Write};
 
 /// Bounds how long a write waits for its batch, and how many writes fail together.
 const MAX_BATCH: usize = 256;
-/// The capacity that tokio's queue allows exceeds any machine's memory.
-const MAX_QUEUE: usize = 1 << 20;
 
 /// The end of the queue where writes enter. The writers end when this is dropped and the queue is empty.
 pub(super) struct WriteQueue {
@@ -61,7 +59,7 @@ pub(super) fn open(
     options: &StoreOptions,
     call_timeout: Option<Duration>,
 ) -> (WriteQueue, Batches, CancellationToken) {
-    let (sender, receiver) = mpsc::channel(options.write_queue.clamp(1, MAX_QUEUE));
+    let (sender, receiver) = mpsc::channel(options.write_queue);
     let stopped = CancellationToken::new();
     let metrics = options.metrics.clone();
     let batches =
@@ -172,7 +170,7 @@ mod tests {
             self.0.push(batch.len());
             for queued in batch {
                 let Write::Check(caller) = &mut queued.write else { panic!() };
-                caller.keep(Ok(()));
+                caller.keep(());
             }
             Ok(())
         }

@@ -10,8 +10,8 @@
 //!
 //! - The queue is full: [`StoreError::Busy`] at once.
 //! - Its caller is gone before it starts: it is skipped. Once started, it is committed with its batch.
-//! - A statement or the commit fails: all writes of the batch get the same error. What can be expected, such as a key that
-//!   exists, is looked up and fails no statement. After a failed commit it is unknown what was committed.
+//! - A statement or the commit fails: all writes of the batch get the same error. What can be expected, such as an
+//!   idempotency key that exists, is looked up and fails no statement. After a failed commit it is unknown what was committed.
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -97,39 +97,39 @@ pub enum Step {
 /// A function that waits or fails at a [`Step`].
 pub type Interceptor = Box<dyn Fn(Step) -> BoxFuture<'static, Result<(), StoreError>> + Send + Sync>;
 
-impl Store {
-    /// Opens the store at a database URL: `sqlite:PATH` or `postgres://...`. Must be called within a tokio runtime, which
-    /// then also runs the background tasks of the store.
-    ///
-    /// # Errors
-    /// One line that says what to do.
-    pub async fn open(url: &str, options: &StoreOptions) -> Result<Self, OpenError> {
-        let (engine, secret, queue, stopped) = match DatabaseKind::of(url) {
-            Some(DatabaseKind::Sqlite(path)) => {
-                // The lock timeout limits how long a caller waits.
-                let (queue, batches, stopped) = queue::open(options, None);
-                let (engine, secret) = sqlite::open(path, options, batches)?;
-                (Engine::Sqlite(Box::new(engine)), secret, queue, stopped)
-            }
-            Some(DatabaseKind::Postgres) => {
-                let (queue, batches, stopped) = queue::open(options, Some(options.postgres.call_timeout()));
-                let (engine, secret) = postgres::open(url, options, batches).await?;
-                (Engine::Postgres(engine), secret, queue, stopped)
-            }
-            None => return Err(url::unknown_kind()),
-        };
-        Ok(Self {
-            engine,
-            secret,
-            queue: RwLock::new(Some(queue)),
-            stopped,
-            key_cache: KeyCache::default(),
-            key_uses: KeyUses::default(),
-            expiry: Expiry::default(),
-            interceptor: OnceLock::new(),
-        })
-    }
+/// Opens the store at a database URL: `sqlite:PATH` or `postgres://...`. Must be called within a tokio runtime, which
+/// then also runs the background tasks of the store.
+///
+/// # Errors
+/// One line that says what to do.
+pub async fn open(url: &str, options: &StoreOptions) -> Result<Arc<Store>, OpenError> {
+    let (engine, secret, queue, stopped) = match DatabaseKind::of(url) {
+        Some(DatabaseKind::Sqlite(path)) => {
+            // The lock timeout limits how long a caller waits.
+            let (queue, batches, stopped) = queue::open(options, None);
+            let (engine, secret) = sqlite::open(path, options, batches)?;
+            (Engine::Sqlite(Box::new(engine)), secret, queue, stopped)
+        }
+        Some(DatabaseKind::Postgres) => {
+            let (queue, batches, stopped) = queue::open(options, Some(options.postgres.call_timeout()));
+            let (engine, secret) = postgres::open(url, options, batches).await?;
+            (Engine::Postgres(engine), secret, queue, stopped)
+        }
+        None => return Err(url::unknown_kind()),
+    };
+    Ok(Arc::new(Store {
+        engine,
+        secret,
+        queue: RwLock::new(Some(queue)),
+        stopped,
+        key_cache: KeyCache::default(),
+        key_uses: KeyUses::default(),
+        expiry: Expiry::default(),
+        interceptor: OnceLock::new(),
+    }))
+}
 
+impl Store {
     /// Calls `interceptor` at each [`Step`]; its error is that of the call. For tests of what uses the store. Has no effect
     /// on a store that has one.
     pub fn intercept(&self, interceptor: Interceptor) {
@@ -232,7 +232,7 @@ impl Store {
         engine!(self, pets(query).await)
     }
 
-    /// Stores a key. Fails with [`StoreError::Invalid`] if its `id` or `hash` exists.
+    /// Stores a key. Fails with [`StoreError::Broken`] if its `id` or `hash` exists; both are random.
     pub async fn add_key(&self, key: KeyRecord) -> Result<(), StoreError> {
         self.change_key(KeyChange::Add(Box::new(key))).await.map(drop)
     }

@@ -89,6 +89,24 @@ pub struct KeyRecord {
 }
 
 impl KeyRecord {
+    /// Returns the key in a row of a database. `times` are those of creation, expiry, revocation and the last use, in
+    /// seconds. The error describes a value that this program does not store.
+    pub(super) fn stored(
+        id: String,
+        name: String,
+        hash: &[u8],
+        note: Option<String>,
+        times: [Option<i64>; 4],
+    ) -> Result<Self, String> {
+        let hash = hash.try_into().map_err(|_| "a hash of the wrong length".to_owned())?;
+        let time = |seconds: Option<i64>| seconds.map(Timestamp::from_second).transpose();
+        let times = times.map(|seconds| time(seconds).map_err(|error| format!("a time of a key: {error}")));
+        let [created, expires, revoked, last_used] = times;
+        let created = created?.ok_or("a key without a time of creation")?;
+        let (expires, revoked, last_used) = (expires?, revoked?, last_used?);
+        Ok(Self { id, name, hash, created, expires, revoked, note, last_used })
+    }
+
     /// Whether the key is neither revoked nor expired at `now`.
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.revoked.is_none() && self.expires.is_none_or(|expires| now < expires)

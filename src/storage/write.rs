@@ -25,7 +25,7 @@ pub(super) struct Addition {
 
 /// A write of API keys, whose result is whether it found what it changes. The `keys.rs` of each engine executes it.
 pub(super) enum KeyChange {
-    /// Adds a key, unless one with its identifier or hash exists.
+    /// Adds a key. Fails if one with its identifier or hash exists.
     Add(Box<KeyRecord>),
     /// Stores that a key was used, at a time in seconds.
     NoteUse {
@@ -43,17 +43,11 @@ pub(super) enum KeyChange {
     },
 }
 
-/// Returns the result of storing an API key, which is rejected if another one has its identifier or hash.
-pub(super) fn stored(is_stored: bool) -> Result<bool, StoreError> {
-    let exists = || StoreError::Invalid("another key with this id or hash exists".to_owned());
-    is_stored.then_some(true).ok_or_else(exists)
-}
-
 /// The caller of a write, and the result that it gets.
 pub(super) struct Caller<T> {
     sender: oneshot::Sender<Result<T, StoreError>>,
     /// Known before COMMIT, and sent after it.
-    result: Option<Result<T, StoreError>>,
+    result: Option<T>,
 }
 
 impl<T> Caller<T> {
@@ -66,19 +60,15 @@ impl<T> Caller<T> {
     }
 
     /// Keeps the result until [`Write::complete`].
-    pub(super) fn keep(&mut self, result: Result<T, StoreError>) {
+    pub(super) fn keep(&mut self, result: T) {
         self.result = Some(result);
     }
 
-    pub(super) fn send(self, result: Result<T, StoreError>) {
-        // The caller may be gone.
-        let _ = self.sender.send(result);
-    }
-
     /// Sends `failed`, else the result that was kept. A write that was skipped has none, and no caller.
-    fn complete(mut self, failed: Option<StoreError>) {
-        if let Some(result) = failed.map(Err).or_else(|| self.result.take()) {
-            self.send(result);
+    fn complete(self, failed: Option<StoreError>) {
+        if let Some(result) = failed.map(Err).or(self.result.map(Ok)) {
+            // The caller may be gone.
+            let _ = self.sender.send(result);
         }
     }
 }

@@ -73,11 +73,8 @@ pub(super) fn json(line: &mut Vec<u8>, record: &Record<'_>, values: &OwnedKVList
 fn level_name(level: Level) -> &'static str {
     match level {
         Level::Critical => "FATAL",
-        Level::Error => "ERROR",
         Level::Warning => "WARN",
-        Level::Info => "INFO",
-        Level::Debug => "DEBUG",
-        Level::Trace => "TRACE",
+        other => other.as_str(),
     }
 }
 

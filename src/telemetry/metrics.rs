@@ -250,15 +250,19 @@ struct Process;
 
 impl Collector for Process {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        // Linux reports sizes in KiB.
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let bytes = |name: &str| field(&status, name).map(|kib| kib * 1024.0);
+        let bytes = |name: &str| {
+            let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_suffix("kB"))?;
+            value.trim().parse::<f64>().ok().map(|kib| kib * 1024.0)
+        };
+        // Without the one that reads the list.
+        let open = fs::read_dir("/proc/self/fd").ok().map(|open| open.count().saturating_sub(1) as f64);
         // Far below 2^53, unless there is no limit.
         let limit = getrlimit(Resource::Nofile).current.map(|limit| limit as f64);
         for (name, help, unit, value) in [
-            ("process_resident_memory", "Resident memory", Some(&Unit::Bytes), bytes("VmRSS")),
-            ("process_virtual_memory", "Virtual memory", Some(&Unit::Bytes), bytes("VmSize")),
-            ("process_open_fds", "Open file descriptors", None, open_descriptors()),
+            ("process_resident_memory", "Resident memory", Some(&Unit::Bytes), bytes("VmRSS:")),
+            ("process_virtual_memory", "Virtual memory", Some(&Unit::Bytes), bytes("VmSize:")),
+            ("process_open_fds", "Open file descriptors", None, open),
             ("process_max_fds", "Maximum number of open file descriptors", None, limit),
         ] {
             let Some(gauge) = value.map(ConstGauge::new) else { continue };
@@ -269,18 +273,6 @@ impl Collector for Process {
         let (name, help, unit) = ("process_cpu", "User and system time", Some(&Unit::Seconds));
         used.encode(encoder.encode_descriptor(name, help, unit, used.metric_type())?)
     }
-}
-
-/// Returns a number of `/proc/self/status`.
-fn field(status: &str, name: &str) -> Option<f64> {
-    let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    value.split_whitespace().next()?.parse().ok()
-}
-
-/// Returns the number of open descriptors, without the one that reads their list.
-fn open_descriptors() -> Option<f64> {
-    let count = fs::read_dir("/proc/self/fd").ok()?.count();
-    u32::try_from(count.saturating_sub(1)).ok().map(f64::from)
 }
 
 #[cfg(test)]

@@ -18,13 +18,13 @@ use crate::storage::write::{Addition, Caller, Write};
 
 const GET: &str = "SELECT id, name, category, status FROM animal WHERE id = $1";
 
-const PAGE: &str = "SELECT id, name, category, status FROM animal WHERE id >= $1 ORDER BY id LIMIT $2";
+const PAGE: &str = "SELECT id, name, category, status FROM animal WHERE id > $1 ORDER BY id LIMIT $2";
 
-// Equivalent to `status = $3 AND id >= $1 ORDER BY id`, but only the index on (status, id) provides this
+// Equivalent to `status = $3 AND id > $1 ORDER BY id`, but only the index on (status, id) provides this
 // order. With the plain form, the primary key provides it too, and a generic plan, which assumes a common
 // status, may scan the primary key through all other animals.
 const PAGE_OF_STATUS: &str = "SELECT id, name, category, status FROM animal \
-     WHERE (status, id) >= ($3, $1) AND status <= $3 ORDER BY status, id LIMIT $2";
+     WHERE (status, id) > ($3, $1) AND status <= $3 ORDER BY status, id LIMIT $2";
 
 /// The lock of all writers, which the server releases after their commit is visible: it is taken before identifiers are
 /// assigned, so identifiers become visible in ascending order, with any number of replicas. The first key is "Pets" in
@@ -73,8 +73,8 @@ const INSERT_ONCE: &str = "WITH numbered AS ( \
      SELECT id FROM numbered ORDER BY position";
 
 // With LIMIT, a subquery is run for each key, whatever the statistics are.
-const FIND: &str = "SELECT fingerprint, response, position \
-     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS given (client, value, position), \
+const FIND: &str = "SELECT given.client, given.value, fingerprint, response \
+     FROM unnest($1::text[], $2::text[]) AS given (client, value), \
      LATERAL (SELECT fingerprint, response FROM idempotency_key AS known \
          WHERE known.client = given.client AND known.value = given.value LIMIT 1) AS found";
 
@@ -98,16 +98,12 @@ impl Postgres {
 }
 
 async fn page(reader: Arc<Reader>, query: PetsQuery) -> Result<PetsFound, PgError> {
-    let from = match query.after {
-        None => i64::MIN,
-        Some(i64::MAX) => return Ok(PetsFound { pets: Vec::new(), more: false }),
-        Some(after) => after + 1,
-    };
+    let after = query.after.unwrap_or(i64::MIN);
     // One more than the page has, which shows whether there are more.
     let limit = i64::from(query.limit) + 1;
     let rows = match query.status {
-        None => reader.query(PAGE, &[&from, &limit]).await?,
-        Some(status) => reader.query(PAGE_OF_STATUS, &[&from, &limit, &status.as_str()]).await?,
+        None => reader.query(PAGE, &[&after, &limit]).await?,
+        Some(status) => reader.query(PAGE_OF_STATUS, &[&after, &limit, &status.as_str()]).await?,
     };
     let mut pets = rows.iter().map(pet).collect::<Result<Vec<_>, _>>()?;
     let more = pets.len() > query.limit as usize;
@@ -173,9 +169,9 @@ impl Statements {
                 Write::Key(change, caller) => caller.keep(keys::execute(client, change).await?),
                 Write::RemoveExpired(expiry, caller) => {
                     expiry.removed(remove_expired(client, clock).await?);
-                    caller.keep(Ok(()));
+                    caller.keep(());
                 }
-                Write::Check(caller) => caller.keep(Ok(())),
+                Write::Check(caller) => caller.keep(()),
             }
         }
         // Of the additions with a key, the first one is inserted if no earlier batch has stored the key.
@@ -211,30 +207,21 @@ impl Statements {
                 [&names, &categories, &statuses, &clients, &values, &fingerprints, &clock.earliest()];
             client.query(&self.insert_once, &keys).await?
         };
-        let ids: Vec<i64> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
-        if ids.len() == additions.len() {
-            return Ok(ids);
-        }
-        let (assigned, count) = (ids.len(), additions.len());
-        Err(PgError::UnexpectedValue(format!("{assigned} identifiers were assigned to {count} animals")))
+        Ok(rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?)
     }
 
     /// Returns what is stored with the keys of these additions.
     async fn find(&self, client: &Client, additions: &[&Addition]) -> Result<Known, PgError> {
-        let mut found = HashMap::new();
         if additions.is_empty() {
-            return Ok(found);
+            return Ok(HashMap::new());
         }
         let (clients, values) = keys(additions);
-        for row in &client.query(&self.find, &[&clients, &values]).await? {
-            let position: i64 = row.try_get(2)?;
-            let addition = usize::try_from(position - 1).ok().and_then(|index| additions.get(index));
-            let key = addition.and_then(|addition| addition.key.as_ref());
-            let key =
-                key.ok_or_else(|| PgError::UnexpectedValue(format!("the position {position} of a key")))?;
-            found.insert(key.key.clone(), (row.try_get(0)?, row.try_get(1)?));
-        }
-        Ok(found)
+        let rows = client.query(&self.find, &[&clients, &values]).await?;
+        let known = rows.iter().map(|row| {
+            let key = IdempotencyKey { client: row.try_get(0)?, value: row.try_get(1)? };
+            Ok::<_, PgError>((key, (row.try_get(2)?, row.try_get(3)?)))
+        });
+        known.collect()
     }
 }
 
@@ -255,23 +242,19 @@ fn keep(
     for (addition, caller) in additions {
         let request = addition.key.as_ref();
         let earlier = request.and_then(|request| Some((request, known.get(&request.key)?)));
-        let result = match (earlier, &addition.new) {
-            (Some((request, (fingerprint, response))), _) => {
-                let repeated = request.repeated(fingerprint, response);
-                Ok(repeated.map_err(|error| PgError::UnexpectedValue(format!("a response: {error}")))?)
-            }
-            (None, NewPet { name, category_id, status }) => match new.next() {
-                Some(id) => {
-                    let pet = Pet { id: *id, name: name.clone(), category_id: *category_id, status: *status };
-                    if let Some(request) = request {
-                        known.insert(request.key.clone(), (request.fingerprint.to_vec(), response(&pet)));
-                    }
-                    Ok(AddedOnce::Now(pet))
-                }
-                None => Err(StoreError::Broken("an identifier is missing".to_owned())),
-            },
-        };
-        caller.keep(result);
+        if let Some((request, (fingerprint, response))) = earlier {
+            let repeated = request.repeated(fingerprint, response);
+            caller.keep(repeated.map_err(|error| PgError::UnexpectedValue(format!("a response: {error}")))?);
+            continue;
+        }
+        let missing = || PgError::UnexpectedValue("an identifier is missing".to_owned());
+        let id = *new.next().ok_or_else(missing)?;
+        let NewPet { name, category_id, status } = addition.new.clone();
+        let pet = Pet { id, name, category_id, status };
+        if let Some(request) = request {
+            known.insert(request.key.clone(), (request.fingerprint.to_vec(), response(&pet)));
+        }
+        caller.keep(AddedOnce::Now(pet));
     }
     Ok(())
 }

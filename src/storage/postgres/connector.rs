@@ -8,11 +8,12 @@ use std::fs;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use slog::warn;
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::address::Address;
 use super::error::{ConnectError, PgError};
-use super::session::{Session, Timelines, settings};
+use super::session::{Session, settings};
 use crate::storage::options::{OpenError, StoreOptions};
 
 /// Opens connections to a database.
@@ -20,7 +21,8 @@ pub(super) struct Connector {
     pub(super) options: StoreOptions,
     /// The schema with the tables, once it is known.
     pub(super) schema: OnceLock<String>,
-    timelines: Timelines,
+    /// The highest timeline that this process has seen.
+    timeline: watch::Sender<u32>,
     state: Mutex<State>,
 }
 
@@ -44,7 +46,7 @@ impl Connector {
         Ok(Self {
             options: options.clone(),
             schema: OnceLock::new(),
-            timelines: Timelines::new(),
+            timeline: watch::Sender::new(0),
             state: Mutex::new(State { url: url.to_owned(), address: Arc::new(address), start: 0, all: true }),
         })
     }
@@ -90,7 +92,7 @@ impl Connector {
             let name = endpoint.name;
             let opening = async {
                 let config = endpoint.config?;
-                Session::open(&name, &config, &address.tls, &settings, &self.timelines, &self.options.log)
+                Session::open(&name, &config, &address.tls, &settings, &self.timeline, &self.options.log)
                     .await
             };
             let silent = |_| {
@@ -98,7 +100,7 @@ impl Connector {
             };
             match timeout(address.connect_timeout, opening).await.unwrap_or_else(silent) {
                 Ok(session) => {
-                    if found.as_ref().is_none_or(|(_, found)| found.timeline() < session.timeline()) {
+                    if found.as_ref().is_none_or(|(_, found)| found.timeline < session.timeline) {
                         found = Some((position, session));
                     }
                     if !all {

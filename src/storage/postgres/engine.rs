@@ -80,7 +80,7 @@ struct Readers {
 impl Postgres {
     /// Must be called within a tokio runtime, which then opens the connections.
     pub(super) fn new(connector: Arc<Connector>) -> Self {
-        let slots = (0..connector.options.postgres.readers.max(1)).map(|_| RwLock::default()).collect();
+        let slots = (0..connector.options.postgres.readers).map(|_| RwLock::default()).collect();
         let attempts = watch::Sender::new(None);
         let readers = Arc::new(Readers { connector, slots, wanted: Notify::new(), attempts });
         let opening = AbortOnDropHandle::new(tokio::spawn(open_connections(readers.clone())));

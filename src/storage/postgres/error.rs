@@ -124,19 +124,13 @@ impl PgError {
     pub(super) fn report(&self, options: &StoreOptions, access: Access) -> StoreError {
         let what = ("postgresql", access, self.error_type());
         options.metrics.failed(&options.log, what, self, self.code());
-        self.store_error()
-    }
-
-    /// Returns the error for the caller.
-    pub(super) fn store_error(&self) -> StoreError {
         self.error_type().into()
     }
 
     fn error_type(&self) -> ErrorType {
         match self {
             Self::Unreachable(errors) => type_of_connect_error(errors),
-            Self::Timeout => ErrorType::Timeout,
-            Self::NotReplicated => ErrorType::Timeout,
+            Self::Timeout | Self::NotReplicated => ErrorType::Timeout,
             Self::ReadOnly => ErrorType::ReadOnly,
             Self::UnexpectedValue(_) => ErrorType::Rejected,
             Self::Failed(error) => match self.code() {

@@ -40,7 +40,7 @@ pub(in crate::storage) struct Session {
     client: Client,
     /// The process of the server that serves this connection, as text.
     backend: String,
-    timeline: u32,
+    pub(super) timeline: u32,
     tls: MakeRustlsConnect,
     /// The server committed without waiting for its synchronous standby.
     unreplicated: Arc<AtomicBool>,
@@ -58,7 +58,7 @@ impl Session {
         config: &Config,
         tls: &MakeRustlsConnect,
         settings: &str,
-        timelines: &Timelines,
+        highest: &watch::Sender<u32>,
         log: &Logger,
     ) -> Result<Self, ConnectError> {
         let failed = |error: Error| ConnectError::new(name, &error);
@@ -78,10 +78,10 @@ impl Session {
             row.and_then(|row: &SimpleQueryRow| row.get(0)).and_then(|it| u32::from_str_radix(it, 16).ok());
         let timeline = timeline.ok_or_else(|| ConnectError::Standby { host: name.to_owned() })?;
         let backend = row.and_then(|row| row.get(1)).unwrap_or_default().to_owned();
-        let admitted = timelines
-            .admit(timeline)
-            .map_err(|why| ConnectError::Old { host: name.to_owned(), why: why.to_string() })?;
-
+        let mut later = admitted(highest, timeline).map_err(|seen| {
+            let why = format!("it is an old primary: its timeline is {timeline}, but {seen} was seen before");
+            ConnectError::Old { host: name.to_owned(), why }
+        })?;
         let (unreplicated, closed) = (Arc::new(AtomicBool::new(false)), CancellationToken::new());
         let session = Self {
             client,
@@ -110,7 +110,9 @@ impl Session {
                 ended = receive(&mut connection, warned) => if let Err(error) = ended {
                     debug!(log, "a connection to the database ended"; "error" => %error);
                 },
-                () = admitted.replaced() => warn!(log, "closing a connection to an old primary"; "host" => name),
+                Ok(_) = later.wait_for(|highest| *highest > timeline) => {
+                    warn!(log, "closing a connection to an old primary"; "host" => name);
+                }
                 () = closed.cancelled() => {}
             }
         });
@@ -119,10 +121,6 @@ impl Session {
 
     pub(super) fn backend(&self) -> &str {
         &self.backend
-    }
-
-    pub(super) fn timeline(&self) -> u32 {
-        self.timeline
     }
 
     pub(in crate::storage) fn client(&self) -> &Client {
@@ -245,51 +243,17 @@ pub(super) fn settings(schema: Option<&str>, options: &StoreOptions) -> String {
     )
 }
 
-/// The highest timeline that this process has seen.
-pub(super) struct Timelines(watch::Sender<u32>);
-
-/// A connection is to an older timeline than another one was.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it is an old primary: its timeline is {found}, but {highest} was seen before")]
-pub(super) struct OldTimeline {
-    found: u32,
-    highest: u32,
-}
-
-impl Timelines {
-    pub(super) fn new() -> Self {
-        Self(watch::Sender::new(0))
-    }
-
-    /// Notes the timeline of a new connection. Rejects it if a higher one was seen.
-    pub(super) fn admit(&self, found: u32) -> Result<Admitted, OldTimeline> {
-        self.0.send_if_modified(|highest| {
-            let is_higher = found > *highest;
-            *highest = found.max(*highest);
-            is_higher
-        });
-        let highest = *self.0.borrow();
-        if found < highest {
-            return Err(OldTimeline { found, highest });
-        }
-        Ok(Admitted { timeline: found, highest: self.0.subscribe() })
-    }
-}
-
-/// The timeline of a connection.
-pub(super) struct Admitted {
-    timeline: u32,
-    highest: watch::Receiver<u32>,
-}
-
-impl Admitted {
-    /// Completes when a higher timeline is seen.
-    pub(super) async fn replaced(mut self) {
-        if self.highest.wait_for(|highest| *highest > self.timeline).await.is_err() {
-            // The store was closed.
-            std::future::pending().await
-        }
-    }
+/// Notes the timeline of a new connection in `highest`, the highest one that this process has seen. Returns a receiver of
+/// later changes; an error with the highest timeline if that is another one.
+fn admitted(highest: &watch::Sender<u32>, found: u32) -> Result<watch::Receiver<u32>, u32> {
+    highest.send_if_modified(|highest| {
+        let is_higher = found > *highest;
+        *highest = found.max(*highest);
+        is_higher
+    });
+    let later = highest.subscribe();
+    let seen = *later.borrow();
+    if seen > found { Err(seen) } else { Ok(later) }
 }
 
 #[cfg(test)]
@@ -300,13 +264,13 @@ mod tests {
 
     #[test]
     fn a_higher_timeline_replaces_lower_ones_for_good() {
-        let timelines = Timelines::new();
-        let first = timelines.admit(3).unwrap();
-        let second = timelines.admit(3).unwrap();
-        assert!(first.replaced().now_or_never().is_none());
-        let third = timelines.admit(4).unwrap();
-        assert!(second.replaced().now_or_never().is_some());
-        assert_eq!(timelines.admit(3).err(), Some(OldTimeline { found: 3, highest: 4 }));
-        assert!(third.replaced().now_or_never().is_none());
+        let highest = watch::Sender::new(0);
+        let first = admitted(&highest, 3).unwrap();
+        let mut second = admitted(&highest, 3).unwrap();
+        assert!(!first.has_changed().unwrap());
+        let third = admitted(&highest, 4).unwrap();
+        assert_eq!(second.wait_for(|it| *it > 3).now_or_never().map(|it| *it.unwrap()), Some(4));
+        assert_eq!(admitted(&highest, 3).err(), Some(4));
+        assert!(!third.has_changed().unwrap());
     }
 }

@@ -54,14 +54,14 @@ pub(super) fn execute(
 ) -> rusqlite::Result<()> {
     match write {
         Write::AddPet(addition, caller) => {
-            caller.keep(Ok(add(connection, addition, now().max(clock.earliest()))?));
+            caller.keep(add(connection, addition, now().max(clock.earliest()))?);
         }
         Write::Key(change, caller) => caller.keep(keys::execute(connection, change)?),
         Write::RemoveExpired(expiry, caller) => {
             expiry.removed(remove_expired(connection, clock.expired_before(now()))?);
-            caller.keep(Ok(()));
+            caller.keep(());
         }
-        Write::Check(caller) => caller.keep(Ok(schema::rewrite_version(connection)?)),
+        Write::Check(caller) => caller.keep(schema::rewrite_version(connection)?),
     }
     Ok(())
 }

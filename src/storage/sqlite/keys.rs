@@ -1,29 +1,12 @@
-//! The SQL of API keys.
+//! Reads and changes API keys. Both engines run the same SQL (`../key_sql.rs`).
 
 use jiff::Timestamp;
-use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Row, ToSql, params};
 
 use super::engine::Sqlite;
+use crate::storage::key_sql::{ALL, BY_HASH, EXPIRE, INSERT, REVOKE, USE};
 use crate::storage::types::{KeyRecord, StoreError};
-use crate::storage::write::{KeyChange, stored};
-
-const INSERT: &str = "INSERT INTO api_key (id, name, hash, created, expires, revoked, note, last_used) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING";
-
-const ALL: &str = "SELECT id, name, hash, created, expires, revoked, note, last_used \
-     FROM api_key ORDER BY created, position";
-
-const BY_HASH: &str = "SELECT id, name, hash, created, expires, revoked, note, last_used \
-     FROM api_key WHERE hash = ?1";
-
-const USE: &str = "UPDATE api_key SET last_used = ?2 WHERE id = ?1 AND coalesce(last_used < ?2, true)";
-
-const REVOKE: &str = "UPDATE api_key SET revoked = coalesce(revoked, ?2) WHERE id = ?1";
-
-const ROTATABLE: &str = "SELECT 1 FROM api_key WHERE id = ?1 AND revoked IS NULL";
-
-const EXPIRE: &str = "UPDATE api_key SET expires = min(coalesce(expires, ?2), ?2) WHERE id = ?1";
+use crate::storage::write::KeyChange;
 
 impl Sqlite {
     /// Returns all keys, oldest first.
@@ -47,21 +30,19 @@ impl Sqlite {
     }
 }
 
-/// Executes a change. The inner error rejects a key that exists.
-pub(super) fn execute(
-    connection: &Connection,
-    change: &KeyChange,
-) -> rusqlite::Result<Result<bool, StoreError>> {
-    let found = |sql, values: &[&dyn ToSql]| Ok(Ok(connection.prepare_cached(sql)?.execute(values)? > 0));
+/// Executes a change. Returns whether it found what it changes.
+pub(super) fn execute(connection: &Connection, change: &KeyChange) -> rusqlite::Result<bool> {
+    let run = |sql, values: &[&dyn ToSql]| Ok(connection.prepare_cached(sql)?.execute(values)? > 0);
     match change {
-        KeyChange::Add(key) => insert(connection, key).map(stored),
-        KeyChange::NoteUse { id, at } => found(USE, &[id, at]),
-        KeyChange::Revoke { id, at } => found(REVOKE, &[id, &at.as_second()]),
-        KeyChange::Rotate { old, old_expires, new } => rotate(connection, old, *old_expires, new),
+        KeyChange::Add(key) => insert(connection, key),
+        KeyChange::NoteUse { id, at } => run(USE, &[at, id]),
+        KeyChange::Revoke { id, at } => run(REVOKE, &[&at.as_second(), id]),
+        KeyChange::Rotate { old, old_expires, new } => {
+            Ok(run(EXPIRE, &[&old_expires.as_second(), old])? && insert(connection, new)?)
+        }
     }
 }
 
-/// Returns whether the key was stored: none with its identifier or hash exists.
 fn insert(connection: &Connection, key: &KeyRecord) -> rusqlite::Result<bool> {
     let inserted = connection.prepare_cached(INSERT)?.execute(params![
         key.id,
@@ -76,36 +57,9 @@ fn insert(connection: &Connection, key: &KeyRecord) -> rusqlite::Result<bool> {
     inserted.map(|rows| rows > 0)
 }
 
-fn rotate(
-    connection: &Connection,
-    old: &str,
-    old_expires: Timestamp,
-    new: &KeyRecord,
-) -> rusqlite::Result<Result<bool, StoreError>> {
-    if !connection.prepare_cached(ROTATABLE)?.exists([old])? {
-        return Ok(Ok(false));
-    }
-    let is_stored = insert(connection, new)?;
-    if is_stored {
-        connection.prepare_cached(EXPIRE)?.execute(params![old, old_expires.as_second()])?;
-    }
-    Ok(stored(is_stored))
-}
-
 fn key(row: &Row<'_>) -> rusqlite::Result<KeyRecord> {
-    let time = |column: usize| -> rusqlite::Result<Option<Timestamp>> {
-        let seconds: Option<i64> = row.get(column)?;
-        let time = seconds.map(Timestamp::from_second).transpose();
-        time.map_err(|error| Error::FromSqlConversionFailure(column, Type::Integer, error.into()))
-    };
-    Ok(KeyRecord {
-        id: row.get(0)?,
-        name: row.get(1)?,
-        hash: row.get(2)?,
-        created: time(3)?.ok_or(Error::InvalidColumnType(3, "created".to_owned(), Type::Null))?,
-        expires: time(4)?,
-        revoked: time(5)?,
-        note: row.get(6)?,
-        last_used: time(7)?,
-    })
+    let times = [row.get(3)?, row.get(4)?, row.get(5)?, row.get(7)?];
+    let hash = row.get_ref(2)?.as_blob()?;
+    let key = KeyRecord::stored(row.get(0)?, row.get(1)?, hash, row.get(6)?, times);
+    key.map_err(|why| Error::UserFunctionError(why.into()))
 }
