@@ -129,8 +129,8 @@ pub fn host(headers: &HeaderMap) -> Option<Authority> {
 
 /// A port may be empty (RFC 3986, section 3.2.3).
 fn has_valid_port(authority: &Authority) -> bool {
-    let port = authority.as_str().strip_prefix(authority.host()).unwrap_or_default();
-    matches!(port, "" | ":") || authority.port_u16().is_some()
+    let port = authority.as_str().strip_prefix(authority.host()).unwrap_or_default().trim_start_matches(':');
+    port.bytes().all(|digit| digit.is_ascii_digit()) && (port.is_empty() || port.parse::<u16>().is_ok())
 }
 
 fn has_no_user(authority: &Authority) -> bool {
@@ -152,6 +152,7 @@ mod tests {
             (Version::HTTP_11, "/", &["a:"], true),
             (Version::HTTP_11, "/", &["[::1]:80"], true),
             (Version::HTTP_11, "/", &["a:x"], false),
+            (Version::HTTP_11, "/", &["a:+80"], false),
             (Version::HTTP_11, "/", &["a:65536"], false),
             (Version::HTTP_11, "http://b/", &["a"], true),
             (Version::HTTP_2, "/", &[], false),

@@ -4,7 +4,7 @@ use animal_store::storage::{KeyRecord, Store, StoreError};
 use futures::future::join_all;
 use jiff::Timestamp;
 
-use crate::conformance::{Engine, key, new_pet, second};
+use crate::conformance::{Engine, key, second};
 
 on_each_engine! {
     a_key_is_stored_unchanged

@@ -239,10 +239,19 @@ fn one_length(headers: &HeaderMap) -> HeaderMap {
 fn is_valid(uri: &Uri, headers: &HeaderMap, is_http_1_1: bool) -> bool {
     let has_no_user = |authority: &Authority| !authority.as_str().contains('@');
     let is_http = uri.scheme_str().is_none_or(|scheme| ["http", "https"].contains(&scheme));
+    // RFC 3986, section 3.2.3: digits, or nothing.
+    let has_port = |authority: &Authority| {
+        let host = authority.as_str();
+        let after = host.rfind(']').map_or(host, |end| &host[end..]);
+        let port = after.split_once(':').map_or("", |(_, port)| port);
+        port.chars().all(|digit| digit.is_ascii_digit()) && (port.is_empty() || port.parse::<u16>().is_ok())
+    };
     let hosts: Vec<_> = headers.get_all("host").iter().collect();
     let has_host = match &hosts[..] {
         [] => !is_http_1_1,
-        [host] => Authority::try_from(host.as_bytes()).is_ok_and(|host| has_no_user(&host)),
+        [host] => {
+            Authority::try_from(host.as_bytes()).is_ok_and(|host| has_no_user(&host) && has_port(&host))
+        }
         _ => false,
     };
     let codings: Vec<_> = headers.get_all("transfer-encoding").iter().collect();
