@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use animal_store::storage::{Store, StoreError, StoreOptions, open};
+use animal_store::storage::{PetsQuery, Store, StoreError, StoreOptions, open};
 use animal_store::telemetry::metrics::Metrics;
 use futures::FutureExt as _;
 use futures::future::try_join_all;
 
-use crate::conformance::{Engine as _, add, key, new_pet};
+use crate::conformance::{Engine as _, add, new_pet};
 use crate::postgres::{self, Postgres};
 use crate::sqlite::{self, Sqlite};
 use kit::postgres::Cluster;
@@ -103,8 +103,7 @@ async fn errors_of_sqlite_are_counted_by_operation_and_cause() {
     let lock_timeout = Duration::from_millis(50);
     let store = database.with(&page.with(StoreOptions { lock_timeout, ..sqlite::options() })).await;
     add(&store, "fine").await;
-    store.add_key(key(1)).await.unwrap();
-    store.add_key(key(1)).await.unwrap_err();
+    store.pets(PetsQuery { status: None, after: None, limit: 0 }).await.unwrap_err();
     assert_eq!(page.all_errors(), 0, "an error of the caller was counted");
     let other = database.connection();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -126,8 +125,7 @@ async fn errors_of_postgresql_are_counted_by_operation_and_cause() {
     let options = page.with(StoreOptions { lock_timeout, ..postgres::options() });
     let store = open(&cluster.url("postgres"), &options).await.unwrap();
     add(&store, "fine").await;
-    store.add_key(key(1)).await.unwrap();
-    store.add_key(key(1)).await.unwrap_err();
+    store.pets(PetsQuery { status: None, after: None, limit: 0 }).await.unwrap_err();
     assert_eq!(page.all_errors(), 0, "an error of the caller was counted");
     let other = cluster.client("postgres").await;
     other.batch_execute("BEGIN; LOCK TABLE animal IN EXCLUSIVE MODE").await.unwrap();

@@ -136,8 +136,8 @@ async fn idempotency_keys_are_found_and_removed_by_an_index_whatever_the_statist
         }
     }
     let found = client.query(&format!("EXECUTE {keys}"), &[]).await.unwrap();
-    let found: Vec<i64> = found.iter().map(|row| row.get(2)).collect();
-    assert_eq!(found, [1]);
+    let found: Vec<(String, String)> = found.iter().map(|row| (row.get(0), row.get(1))).collect();
+    assert_eq!(found, [("key1".to_owned(), "700".to_owned())]);
     for expected in [256, 44, 0] {
         assert_eq!(client.execute("EXECUTE remove(301, 256)", &[]).await.unwrap(), expected);
     }
