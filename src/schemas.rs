@@ -8,6 +8,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::de::{self, Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use strum::{EnumString, IntoStaticStr};
 
 /// The body of every error response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, JsonSchema)]
@@ -95,8 +96,9 @@ impl PetName {
 }
 
 /// The status of an animal in the store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema, EnumString, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 #[allow(missing_docs)] // Documented variants would become a `oneOf` of three enums.
 pub enum PetStatus {
     Available,
@@ -109,17 +111,13 @@ impl PetStatus {
     pub const ALL: [Self; 3] = [Self::Available, Self::Pending, Self::Sold];
 
     /// Returns the value in JSON and in the database.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Available => "available",
-            Self::Pending => "pending",
-            Self::Sold => "sold",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// Returns the status with this value, compared with case.
     pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
+        word.parse().ok()
     }
 }
 
