@@ -13,7 +13,7 @@ use figment::providers::{Env, Format, Serialized, Toml};
 use serde::{Deserialize, Serialize};
 
 use crate::service::RateLimit;
-use crate::storage::{DatabaseKind, PostgresOptions, read_url_file};
+use crate::storage::{DatabaseKind, EXPECTED_URL, PostgresOptions, read_url_file};
 use crate::telemetry::logging::Log;
 
 mod source;
@@ -21,9 +21,6 @@ pub mod terminal;
 
 pub use source::ConfigError;
 use source::{PREFIX, SETTINGS, Source, describe, invalid, is_of_kubernetes};
-
-const URL: &str = "sqlite:PATH, such as \"sqlite:animal-store.db\", or postgres://USER:PASSWORD@HOST:PORT/DATABASE, with \
-                   %40 for an @ in the password";
 
 /// The whole configuration. Durations are written as in `1m 30s`.
 #[derive(Clone, Debug, Deserialize)]
@@ -185,7 +182,7 @@ impl Config {
     fn out_of_bounds(&self) -> Option<(&'static str, &'static str)> {
         let Self { connections, postgres, .. } = self;
         if DatabaseKind::of(&self.database).is_none() {
-            return Some(("database", URL));
+            return Some(("database", EXPECTED_URL));
         }
         let valid = Duration::from_secs(1)..=Duration::from_hours(24);
         if self.rate_limit.is_some_and(|it| !valid.contains(&it.period) || it.period.subsec_nanos() > 0) {
@@ -324,7 +321,7 @@ mod tests {
                 "`database` in FILE",
                 "expected a setting such as `database = \"sqlite:animal-store.db\"`",
             ),
-            ("database = 'a.db'", "`database` in FILE", URL),
+            ("database = 'a.db'", "`database` in FILE", EXPECTED_URL),
             (
                 "bind = 1\n= nonsense",
                 "FILE",

@@ -20,7 +20,7 @@ pub use metrics::StoreMetrics;
 pub use options::{Migrate, OpenError, PostgresOptions, StoreOptions};
 pub use store::{Interceptor, Step, Store, open};
 pub use types::{AddedOnce, IdempotencyKey, KeyRecord, PetsFound, PetsQuery, StoreError};
-pub use url::{DatabaseKind, has_password, missing_file, read_url_file, without_password};
+pub use url::{DatabaseKind, EXPECTED_URL, has_password, missing_file, read_url_file, without_password};
 
 /// Returns how many reads of the database at `url` can each block a thread of the runtime, as long as the disk takes.
 pub fn blocking_reads(url: &str) -> usize {

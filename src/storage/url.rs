@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::options::OpenError;
 
+/// What the URL of a database must be.
+pub const EXPECTED_URL: &str = "sqlite:PATH, such as \"sqlite:animal-store.db\", or \
+     postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in the password";
 /// Shown instead of a part that may be a password.
 const REDACTED: &str = "[redacted]";
 /// The maximum size of a file with a URL in bytes. Larger than any URL, and small enough to read a wrong file.
@@ -46,12 +49,7 @@ impl<'a> DatabaseKind<'a> {
 
 /// Returns the error of a text that has no [`DatabaseKind`].
 pub(super) fn unknown_kind() -> OpenError {
-    OpenError::Unsuitable(
-        "the database must be given as sqlite:PATH, for example sqlite:animals.db, or as \
-         postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in the password, and without line ends \
-         and other control characters"
-            .to_owned(),
-    )
+    OpenError::Unsuitable(format!("the database must be given as {EXPECTED_URL}, without control characters"))
 }
 
 /// Returns the absolute path of the SQLite file that opening `url` would create, because it does not exist or is empty.
