@@ -74,11 +74,8 @@ impl StoreMetrics {
     pub fn register(&self, registry: &mut Registry) {
         registry.register("store_write_queue_depth", "Writes in the queue", self.queue.clone());
         registry.register("store_write_batch_size", "Writes in one commit", self.batches.clone());
-        registry.register(
-            "database_errors",
-            "Errors of the database; one for a batch of writes",
-            self.errors.clone(),
-        );
+        let errors = "Errors of the database; one for a batch of writes";
+        registry.register("database_errors", errors, self.errors.clone());
     }
 
     /// Counts a commit of this many writes. One that changed nothing is not a batch.

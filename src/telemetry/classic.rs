@@ -1,7 +1,6 @@
 //! Metrics in the text format of Prometheus (version 0.0.4), for programs that do not read OpenMetrics.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// Converts a page in the OpenMetrics text format 1.0.0: a family has the name of its samples, there are no types `info` and
 /// `unknown`, no units and no end.
@@ -25,12 +24,10 @@ pub(super) fn classic(page: &str) -> String {
             other => ("", other),
         };
         match keyword {
-            "HELP" => writeln!(text, "# HELP {family}{suffix} {rest}"),
-            "TYPE" => writeln!(text, "# TYPE {family}{suffix} {kind}"),
-            _ => Ok(()),
+            "HELP" => text += &format!("# HELP {family}{suffix} {rest}\n"),
+            "TYPE" => text += &format!("# TYPE {family}{suffix} {kind}\n"),
+            _ => {}
         }
-        // Writing to a String does not fail.
-        .unwrap_or_default();
     }
     text
 }
