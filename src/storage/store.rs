@@ -223,6 +223,7 @@ impl Store {
     /// last one of a page, so a later page after it contains everything that was added since.
     pub async fn pets(&self, query: PetsQuery) -> Result<PetsFound, StoreError> {
         self.step(Step::Pets(query)).await?;
+        query.check()?;
         engine!(self, pets(query).await)
     }
 
