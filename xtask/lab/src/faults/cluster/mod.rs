@@ -1,8 +1,8 @@
 //! `cargo xtask faults --cluster`: faults of a distributed store, on one machine.
 //!
 //! Three nodes with PostgreSQL under Patroni in strict synchronous mode, three members of etcd, and three replicas of
-//! the service with clients that write and read all the time. Two of them name all three nodes in their URL, and one reaches
-//! the primary through HAProxy. Each fault is
+//! the service with clients that write and read all the time. They name all three nodes in their URL, or reach the primary
+//! through HAProxy. Each fault is
 //! injected into a cluster of its own. The command prints a table of what the clients saw, and fails if an acknowledged
 //! animal was lost or stored twice, or if a read lacked an animal that had been acknowledged before.
 
@@ -24,7 +24,7 @@ use xtask::serve;
 use xtask::workspace::target;
 
 use self::home::Home;
-use self::plan::{FAULTS, Inject};
+use self::plan::{FAULTS, Inject, THROUGH_PROXY};
 use self::programs::Programs;
 use self::record::lock;
 use self::scene::Scene;
@@ -55,7 +55,7 @@ pub(super) fn run(only: Option<&str>) -> Result<u8, String> {
     let (mut rows, mut failed) = (Vec::new(), false);
     for (name, inject) in FAULTS.iter().filter(|(name, _)| only.is_none_or(|only| name.contains(only))) {
         println!("faults: {name}");
-        let observed = observe(*inject, &home, &programs);
+        let observed = observe(*inject, name.ends_with(THROUGH_PROXY), &home, &programs);
         match observed {
             Ok((cells, is_right)) => {
                 rows.push(format!("| {name} | {} |", cells.join(" | ")));
@@ -76,8 +76,13 @@ pub(super) fn run(only: Option<&str>) -> Result<u8, String> {
 }
 
 /// Injects a fault into a new cluster. Returns the cells of the table, and whether nothing was wrong.
-fn observe(inject: Inject, home: &Home, programs: &Programs) -> Result<(Vec<String>, bool), String> {
-    let scene = Scene::start(home, programs)?;
+fn observe(
+    inject: Inject,
+    through_proxy: bool,
+    home: &Home,
+    programs: &Programs,
+) -> Result<(Vec<String>, bool), String> {
+    let scene = Scene::start(home, programs, through_proxy)?;
     let is_served = |since| scene.is_served(true, since) && scene.is_served(false, since);
     let start = Instant::now();
     while !is_served(start) || start.elapsed() < BEFORE {

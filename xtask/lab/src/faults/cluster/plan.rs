@@ -17,8 +17,12 @@ const SHORT: Duration = Duration::from_secs(10);
 /// Injects a fault and, if it passes, ends it.
 pub(super) type Inject = fn(&Scene<'_>) -> Result<(), String>;
 
-/// All faults. The first two are those of the short form.
-pub(super) const FAULTS: [(&str, Inject); 13] = [
+/// The end of the names of faults whose replicas reach the primary through HAProxy. A replica that names the nodes would read
+/// the old primary, which is documented, while another one already writes to the new one.
+pub(super) const THROUGH_PROXY: &str = ", through HAProxy";
+
+/// All faults.
+pub(super) const FAULTS: [(&str, Inject); 15] = [
     ("primary and its agent killed", |it| it.kill(&it.nodes.node(it.primary))),
     ("primary and its agent stopped for 45 s", |it| it.stop(&it.nodes.node(it.primary))),
     ("synchronous standby and its agent killed", |it| it.kill(&it.nodes.node(it.standby))),
@@ -31,12 +35,17 @@ pub(super) const FAULTS: [(&str, Inject); 13] = [
         sleep(LONG);
         Ok(())
     }),
+    ("primary and its agent killed, through HAProxy", |it| it.kill(&it.nodes.node(it.primary))),
+    ("agent of the primary killed, PostgreSQL runs on, through HAProxy", |it| {
+        it.nodes.home.signal(&it.nodes.node(it.primary), 0, Signal::KILL);
+        sleep(LONG);
+        Ok(())
+    }),
     ("primary cut off from the other nodes and from etcd for 45 s", |it| {
         it.cut(LONG, &[("nodes", "postgres"), ("nodes", "agent"), ("node", "etcd")])
     }),
     ("primary cut off from everything for 45 s", |it| {
-        let nodes = [("nodes", "postgres"), ("nodes", "agent"), ("node", "etcd")];
-        it.cut(LONG, &[&nodes[..], &[("replica", "postgres"), ("replica", "agent")]].concat())
+        it.cut(LONG, &[("nodes", "postgres"), ("nodes", "agent"), ("node", "etcd"), ("replica", "postgres")])
     }),
     ("replication from the primary cut for 10 s", |it| it.cut(SHORT, &[("nodes", "postgres")])),
     ("all replicas cut off from the primary for 10 s", |it| it.cut(SHORT, &[("replica", "postgres")])),

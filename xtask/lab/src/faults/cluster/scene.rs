@@ -43,7 +43,7 @@ pub(super) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     /// Starts everything and waits until all clients have been served.
-    pub(super) fn start(home: &'a Home, programs: &'a Programs) -> Result<Self, String> {
+    pub(super) fn start(home: &'a Home, programs: &'a Programs, through_proxy: bool) -> Result<Self, String> {
         let nodes = Nodes::start(home, programs)?;
         let (primary, standby) = (nodes.with_role("leader")?, nodes.with_role("sync_standby")?);
         let (clients, promotions, remarks) = (Clients::default(), Arc::default(), Mutex::default());
@@ -54,9 +54,12 @@ impl<'a> Scene<'a> {
         for (node, port) in scene.nodes.ports.postgres.iter().enumerate() {
             scene.nodes.runtime.spawn(watch(node, *port, scene.promotions.clone()));
         }
-        let mut databases: Vec<_> = (0..REPLICAS - 1).map(|number| scene.database(number)).collect();
-        let proxy = proxy::start(&scene.nodes, &format!("replica{}", REPLICAS - 1))?;
-        databases.push(format!("postgres://animals@{proxy}/animals"));
+        let databases: Vec<_> = if through_proxy {
+            let address = proxy::start(&scene.nodes, "haproxy")?;
+            vec![format!("postgres://animals@{address}/animals"); REPLICAS]
+        } else {
+            (0..REPLICAS).map(|number| scene.database(number)).collect()
+        };
         let mut create = home.command(&programs.service);
         for limit in ["CONNECT_TIMEOUT", "STATEMENT_TIMEOUT"] {
             create.env(format!("ANIMAL_STORE_POSTGRES__{limit}"), "1m");
