@@ -1,13 +1,14 @@
-//! What authentication keeps in memory: a cache of API keys.
+//! What authentication keeps in memory: a cache of API keys, and which of their uses are stored.
 //!
 //! The cache is bounded in size and time: a key is queried again after a second, however often it is used, so that a
 //! revocation by another process takes effect soon. Unknown keys are not cached, so that a new key works at once.
 //!
-//! A use is stored to the hour, so most requests find that the entry of their key has this hour already.
+//! A use is stored to the hour, once for each key, so most requests find that the hour of their key is stored already.
 
+use std::collections::HashSet;
 use std::future::Future;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -68,24 +69,31 @@ impl KeyCache {
         Ok(key)
     }
 
-    /// Returns the start of the hour in seconds if it must be stored that `key` was used at `at`. The entry of the key has
-    /// this hour from then on, until it is queried again.
-    pub(super) fn note_use(&self, key: &KeyRecord, at: Timestamp) -> Option<i64> {
+    /// Invalidates all entries. Must be called after a change, whether it succeeded or not.
+    pub(super) fn invalidate(&self) {
+        self.changes.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// The start of an hour, in seconds, and the identifiers of the keys that were noted in it.
+#[derive(Default)]
+pub(super) struct KeyUses(Mutex<(i64, HashSet<String>)>);
+
+impl KeyUses {
+    /// Returns the start of the hour in seconds if it must be stored that `key` was used at `at`.
+    pub(super) fn note(&self, key: &KeyRecord, at: Timestamp) -> Option<i64> {
         let hour = at.as_second().div_euclid(SECONDS_PER_HOUR) * SECONDS_PER_HOUR;
         if key.last_used.is_some_and(|last| last.as_second() >= hour) {
             return None;
         }
-        if let Some(entry) = self.entries.get(&key.hash) {
-            // Of the same age as the entry: the argument may be older.
-            let used = KeyRecord { last_used: Timestamp::from_second(hour).ok(), ..(*entry.key).clone() };
-            self.entries.insert(key.hash, Entry { key: Arc::new(used), ..entry });
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (noted, keys) = &mut *state;
+        if *noted != hour {
+            *noted = hour;
+            keys.clear();
         }
-        Some(hour)
-    }
-
-    /// Invalidates all entries. Must be called after a change, whether it succeeded or not.
-    pub(super) fn invalidate(&self) {
-        self.changes.fetch_add(1, Ordering::Release);
+        // Most requests allocate nothing.
+        (!keys.contains(&key.id) && keys.insert(key.id.clone())).then_some(hour)
     }
 }
 
@@ -93,9 +101,9 @@ impl KeyCache {
 mod tests {
     use super::*;
 
-    fn key(last_used: Option<i64>) -> KeyRecord {
+    fn key(id: &str, last_used: Option<i64>) -> KeyRecord {
         KeyRecord {
-            id: "a".to_owned(),
+            id: id.to_owned(),
             name: String::new(),
             hash: [0; 32],
             created: Timestamp::UNIX_EPOCH,
@@ -110,27 +118,21 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    #[tokio::test]
-    async fn an_hour_is_noted_until_the_key_has_it() {
-        let cache = KeyCache::default();
-        let get = async || {
-            let query = async || Ok(Some(key(None)));
-            cache.get_or_query(&[0; 32], query).await.unwrap().unwrap()
-        };
-        assert_eq!(cache.note_use(&*get().await, second(3601)), Some(3600));
-        assert_eq!(cache.note_use(&*get().await, second(7199)), None);
-        assert_eq!(cache.note_use(&*get().await, second(7200)), Some(7200));
-        assert_eq!(cache.note_use(&*get().await, second(7199)), None, "the clock was set back");
-        // Another process may have removed it.
-        cache.invalidate();
-        assert_eq!(cache.note_use(&*get().await, second(7200)), Some(7200));
+    #[test]
+    fn a_key_is_noted_once_per_hour() {
+        let uses = KeyUses::default();
+        assert_eq!(uses.note(&key("a", None), second(3601)), Some(3600));
+        assert_eq!(uses.note(&key("a", Some(0)), second(7199)), None);
+        assert_eq!(uses.note(&key("b", None), second(3601)), Some(3600));
+        assert_eq!(uses.note(&key("b", None), second(7200)), Some(7200));
+        assert_eq!(uses.note(&key("a", None), second(7201)), Some(7200));
     }
 
     #[test]
     fn an_hour_that_is_stored_is_not_noted() {
-        let cache = KeyCache::default();
-        assert_eq!(cache.note_use(&key(Some(3600)), second(7199)), None);
-        assert_eq!(cache.note_use(&key(Some(7200)), second(7199)), None, "the clock was set back");
-        assert_eq!(cache.note_use(&key(Some(3600)), second(7200)), Some(7200));
+        let uses = KeyUses::default();
+        assert_eq!(uses.note(&key("a", Some(3600)), second(7199)), None);
+        assert_eq!(uses.note(&key("a", Some(7200)), second(7199)), None, "the clock was set back");
+        assert_eq!(uses.note(&key("a", Some(3600)), second(7200)), Some(7200));
     }
 }

@@ -1,4 +1,4 @@
-//! The store: the write queue, the cache of API keys, and the expiry of idempotency keys, around an engine.
+//! The store: the write queue, the cache of API keys, their uses, and the expiry of idempotency keys, around an engine.
 //!
 //! What differs between databases is the engine: its SQL, its connections and its transactions. `tests/store` tests both
 //! engines against the promises of [`Store`].
@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::idempotency::{Expiry, RequestKey};
-use super::key_cache::KeyCache;
+use super::key_cache::{KeyCache, KeyUses};
 use super::options::{OpenError, StoreOptions};
 use super::postgres::{self, Postgres};
 use super::queue::{self, PendingWrite, WriteQueue};
@@ -32,7 +32,7 @@ use crate::schemas::{NewPet, Pet};
 
 /// A durable store of animals and API keys.
 ///
-/// Promises of every method. The SQL is in `animals.rs` of an engine and in `key_sql.rs`.
+/// Promises of every method. The SQL of an engine is in its `animals.rs` and `keys.rs`.
 ///
 /// - A write that returned `Ok` is on disk and survives a crash of the process and of the machine.
 /// - A write that failed with [`StoreError::Busy`] did not happen.
@@ -48,6 +48,7 @@ pub struct Store {
     /// Cancelled when the writers have ended.
     stopped: CancellationToken,
     key_cache: KeyCache,
+    key_uses: KeyUses,
     expiry: Expiry,
     interceptor: OnceLock<Interceptor>,
 }
@@ -60,6 +61,12 @@ enum Engine {
 
 /// Calls a method of the engine, whichever it is.
 macro_rules! engine {
+    ($store:expr, $method:ident($($argument:expr),*)) => {
+        match &$store.engine {
+            Engine::Sqlite(engine) => engine.$method($($argument),*),
+            Engine::Postgres(engine) => engine.$method($($argument),*),
+        }
+    };
     ($store:expr, $method:ident($($argument:expr),*).await) => {
         match &$store.engine {
             Engine::Sqlite(engine) => engine.$method($($argument),*).await,
@@ -116,6 +123,7 @@ pub async fn open(url: &str, options: &StoreOptions) -> Result<Arc<Store>, OpenE
         queue: RwLock::new(Some(queue)),
         stopped,
         key_cache: KeyCache::default(),
+        key_uses: KeyUses::default(),
         expiry: Expiry::default(),
         interceptor: OnceLock::new(),
     }))
@@ -144,10 +152,7 @@ impl Store {
     /// Returns the maximum number of file descriptors that the store has open at the same time, so that connections of
     /// clients leave them free.
     pub fn descriptors(&self) -> usize {
-        match &self.engine {
-            Engine::Sqlite(engine) => engine.descriptors(),
-            Engine::Postgres(engine) => engine.descriptors(),
-        }
+        engine!(self, descriptors())
     }
 
     /// Checks that the store can be read and written now, without writing an animal or a key.
@@ -254,10 +259,11 @@ impl Store {
         Ok(key)
     }
 
-    /// Stores that `key` was used at `at`, to the hour: returns at once, and the write happens later, once an hour, unless it
-    /// fails. It may be lost when the process fails. Must be called within a tokio runtime.
+    /// Stores that `key` was used at `at`, to the hour: returns at once, and the write happens later, at most once
+    /// for each key, hour and store. It may be lost when the write or the process fails. Must be called within
+    /// a tokio runtime.
     pub fn note_use(&self, key: &KeyRecord, at: Timestamp) {
-        if let Some(at) = self.key_cache.note_use(key, at) {
+        if let Some(at) = self.key_uses.note(key, at) {
             self.write_later(|caller| Write::Key(KeyChange::NoteUse { id: key.id.clone(), at }, caller));
         }
     }
