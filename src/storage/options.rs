@@ -84,8 +84,8 @@ pub enum OpenError {
     /// The database, or what the options say about it, must be changed.
     #[error("{0}")]
     Unsuitable(String),
-    /// The server cannot be reached, is starting or stopping, has no free connection, or is a standby. It may be different
-    /// soon.
+    /// The server cannot be reached, is starting or stopping, has no free connection, or is a standby. A later attempt may
+    /// succeed.
     #[error("{0}")]
     Away(String),
 }

@@ -203,11 +203,11 @@ impl Inner {
     }
 }
 
-/// Writes all bytes, and waits while a writer that does not block has no room: another process may have made standard error
-/// one.
+/// Writes all bytes. Waits while a writer has no room and does not block: another process may have made standard error so.
 fn write_all(writer: &mut impl Write, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match writer.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => bytes = &bytes[written..],
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(MAX_DELAY),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -195,3 +195,12 @@ async fn a_file_that_is_mounted_by_itself_is_refused() {
         "{line}"
     );
 }
+
+#[tokio::test]
+async fn an_empty_file_is_reported_as_a_new_database() {
+    let directory = WorkDir::new();
+    directory.write("animal-store.db", "");
+    let service = directory.serve(&[]).await;
+    assert!(service.log().contains("created a new database"), "{}", service.log());
+    service.stop().await;
+}

@@ -76,15 +76,6 @@ async fn a_key_that_cannot_be_printed_is_reported() {
 }
 
 #[tokio::test]
-async fn an_empty_file_is_reported_as_a_new_database() {
-    let directory = WorkDir::new();
-    directory.write("animal-store.db", "");
-    let service = directory.serve(&[]).await;
-    assert!(service.log().contains("created a new database"), "{}", service.log());
-    service.stop().await;
-}
-
-#[tokio::test]
 async fn a_mistyped_database_is_not_created() {
     let directory = WorkDir::new();
     directory.key().await;

@@ -46,7 +46,7 @@ impl Address {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let (mut mode, mut root, mut rest) = (None, None, Vec::new());
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
-            // Not a form: a plus sign is no space (RFC 3986, section 2.2).
+            // In a URL a plus sign is not a space, as it is in a form (RFC 3986, section 2.2).
             match form_urlencoded::parse(parameter.replace('+', "%2B").as_bytes()).next() {
                 Some((name, value)) if name == "sslmode" => mode = Some(value.into_owned()),
                 Some((name, value)) if name == "sslrootcert" => root = Some(value.into_owned()),

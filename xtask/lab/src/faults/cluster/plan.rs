@@ -29,18 +29,9 @@ pub(super) const FAULTS: [(&str, Inject); 15] = [
     ("synchronous standby and its agent stopped for 45 s", |it| it.stop(&it.nodes.node(it.standby))),
     ("leader of etcd killed", |it| it.kill(&it.nodes.etcd_leader()?)),
     ("leader of etcd stopped for 45 s", |it| it.stop(&it.nodes.etcd_leader()?)),
-    ("agent of the primary killed, PostgreSQL runs on", |it| {
-        // PostgreSQL works in the directory of its data.
-        it.nodes.home.signal(&it.nodes.node(it.primary), 0, Signal::KILL);
-        sleep(LONG);
-        Ok(())
-    }),
+    ("agent of the primary killed, PostgreSQL runs on", |it| it.kill_agent()),
     ("primary and its agent killed, through HAProxy", |it| it.kill(&it.nodes.node(it.primary))),
-    ("agent of the primary killed, PostgreSQL runs on, through HAProxy", |it| {
-        it.nodes.home.signal(&it.nodes.node(it.primary), 0, Signal::KILL);
-        sleep(LONG);
-        Ok(())
-    }),
+    ("agent of the primary killed, PostgreSQL runs on, through HAProxy", |it| it.kill_agent()),
     ("primary cut off from the other nodes and from etcd for 45 s", |it| {
         it.cut(LONG, &[("nodes", "postgres"), ("nodes", "agent"), ("node", "etcd")])
     }),
@@ -57,6 +48,14 @@ impl Scene<'_> {
     /// Kills the processes of a directory.
     fn kill(&self, directory: &str) -> Result<(), String> {
         self.nodes.home.signal(directory, ALL, Signal::KILL);
+        Ok(())
+    }
+
+    /// Kills the agent of the primary alone.
+    fn kill_agent(&self) -> Result<(), String> {
+        // PostgreSQL works in the directory of its data.
+        self.nodes.home.signal(&self.nodes.node(self.primary), 0, Signal::KILL);
+        sleep(LONG);
         Ok(())
     }
 
