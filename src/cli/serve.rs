@@ -151,9 +151,6 @@ async fn serve(
             "there is no valid API key; create one with `animal-store key create NAME` and the same settings"
         );
     }
-    // An error, such as of a disk without space, is in the log.
-    let checked = store.clone();
-    runtime.spawn(async move { checked.check_ready().await });
     // Not earlier: a configuration that is rejected gets one line only.
     config.warnings().iter().for_each(|warning| warn!(log, "{}", warning));
     // slog serializes the last pair first.
