@@ -21,8 +21,8 @@ const DATABASE_LOCKS: u64 = 0x4000_0000;
 /// The byte of the index on which each of its users has a lock (`UNIX_SHM_DMS`).
 const INDEX_LOCK: u64 = 128;
 
-/// How often the locks are read.
-const READINGS: usize = 3;
+/// How often the locks are read: one reading lacks lines that moved meanwhile, as other processes lock and unlock files.
+const READINGS: usize = 16;
 /// How long a process may take to unlock the database after it has removed the WAL and the index as its last user.
 const END: Duration = Duration::from_secs(1);
 
@@ -65,8 +65,7 @@ impl Lock {
 pub(super) fn check(path: &Path) -> Result<(), OpenFailure> {
     let database = Identity::of(path)?;
     let start = Instant::now();
-    // A line that moves while the list is read may be missing in one reading.
-    while let Some((process, why)) = (0..READINGS).find_map(|_| other_user(path, database)) {
+    while let Some((process, why)) = other_user(path, database) {
         if start.elapsed() >= END {
             return Err(OpenFailure(why.replace("{}", &process.to_string())));
         }
@@ -77,8 +76,8 @@ pub(super) fn check(path: &Path) -> Result<(), OpenFailure> {
 
 /// Returns a process with which this one would damage a database, and why.
 fn other_user(path: &Path, database: Identity) -> Option<(u32, &'static str)> {
-    let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
-    let locks: Vec<Lock> = locks.lines().filter_map(Lock::read).collect();
+    let readings: String = (0..READINGS).flat_map(|_| fs::read_to_string("/proc/locks")).collect();
+    let locks: Vec<Lock> = readings.lines().filter_map(Lock::read).collect();
     user_of_other_files(&locks, path, database)
         .map(|process| (process, OTHER_FILES))
         .or_else(|| Some((user_of_other_database(&locks, path, database)?, OTHER_DATABASE)))
