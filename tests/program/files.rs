@@ -30,7 +30,7 @@ async fn is_noticed(suffix: &str, change: impl Fn(&WorkDir, &str)) {
         let process = format!("is in use by process {}, ", service.pid().as_raw_nonzero());
         assert!(line.contains(&process), "{command:?}: {line}");
     }
-    assert!(service.log().contains("restart the service"), "{}", service.log());
+    service.wait_for_log("restart the service").await;
     service.stop().await;
 
     let service = directory.serve(&["--ops-bind", "127.0.0.1:0"]).await;
@@ -201,6 +201,6 @@ async fn an_empty_file_is_reported_as_a_new_database() {
     let directory = WorkDir::new();
     directory.write("animal-store.db", "");
     let service = directory.serve(&[]).await;
-    assert!(service.log().contains("created a new database"), "{}", service.log());
+    service.wait_for_log("created a new database").await;
     service.stop().await;
 }

@@ -161,7 +161,7 @@ async fn a_service_whose_database_was_replaced_is_unavailable() {
     rename("aside", "animal-store");
     service.wait_for_readiness(200).await;
     assert_eq!(service.add(&key, 1).await, [2]);
-    assert!(service.log().contains("restart the service"), "{}", service.log());
+    service.wait_for_log("restart the service").await;
     service.stop().await;
 }
 
