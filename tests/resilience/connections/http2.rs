@@ -121,7 +121,8 @@ async fn requests_whose_body_is_cut_off_are_logged_and_not_stored() {
     service.program.wait_for_log_times("POST /v1/pets 4", 5).await;
     let log = service.program.log();
     let lines = log.lines().filter(|line| line.contains("POST /v1/pets"));
-    let is_right = |line: &str| line.contains(" 400 ") && line.contains("invalid_body") || line.contains(" 499 ");
+    let is_right =
+        |line: &str| line.contains(" 400 ") && line.contains("invalid_body") || line.contains(" 499 ");
     assert!(lines.clone().count() == 5 && lines.clone().all(is_right), "{log}");
     let (_, pets) = service.connect(true).await.get("/v1/pets").await.unwrap();
     assert_eq!(&pets[..], b"[]");
