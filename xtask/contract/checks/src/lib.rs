@@ -13,6 +13,7 @@
 //! - [`breaking`]: compares two versions of a document.
 //! - [`lint`]: checks one document.
 //! - `subschema`: decides whether every value of one schema is a value of another.
+//! - `pattern`: the syntax of patterns, and whether a text matches one.
 //! - [`revision`]: reads files, also those in a revision of git.
 //! - [`markdown`]: escapes text of a document for Markdown.
 
@@ -25,6 +26,7 @@ mod fingerprint;
 pub mod lint;
 pub mod markdown;
 pub mod outcome;
+mod pattern;
 pub mod registry;
 pub mod report;
 pub mod revision;

@@ -2,7 +2,6 @@
 
 use document::Document;
 use document::finding::{Finding, Severity, summary};
-use document::openapi::head;
 use jiff::civil::Date;
 
 use crate::breaking::version::{self, Versions};
@@ -79,12 +78,6 @@ impl Outcome {
             });
             if hidden.is_empty() {
                 break;
-            }
-            for change in &mut hidden {
-                // Undoing a change moves the lines below it.
-                if let Some(node) = revision.root.pointer(&change.place.pointer) {
-                    change.place.span = head(node);
-                }
             }
             changes.extend(hidden);
             waive(&mut changes);

@@ -32,9 +32,11 @@ pub fn find(name: &str) -> Option<&'static Rule> {
     rules().find(|rule| rule.name == name)
 }
 
-/// Returns the rule with the most similar name.
+/// Returns the rule that another program has under this name, or else the rule with the most similar name.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    finding::nearest(name, rules().map(|rule| rule.name))
+    let is_origin = |rule: &&Rule| rule.origin.split([',', ';', ':']).any(|part| part.trim() == name);
+    let same = rules().find(is_origin).map(|rule| rule.name);
+    same.or_else(|| finding::nearest(name, rules().map(|rule| rule.name)))
 }
 
 /// Rules as a Markdown table.

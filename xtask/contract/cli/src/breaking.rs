@@ -5,7 +5,6 @@ use std::panic::resume_unwind;
 use std::path::Path;
 
 use checks::outcome::{FailOn, Outcome};
-use checks::report::overview::{joined, overview};
 use checks::report::{self, About, Format, Report, Sources};
 use document::finding::{File, Finding, Severity, summary};
 
@@ -68,8 +67,6 @@ fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Resu
             let is_hidden = |it: &mut Finding| it.severity < options.level && it.accepted.is_none();
             hidden.extend(findings.extract_if(.., is_hidden));
         }
-        report::write(&overview(&summed, &findings.iter().flatten().collect::<Vec<_>>()));
-        findings = findings.into_iter().map(joined).collect();
         if !hidden.is_empty() {
             let number = summary(hidden.iter().map(|finding| finding.severity));
             rest = format!("\nnot shown: {number}; `--level info` shows all");

@@ -19,6 +19,6 @@ pub mod rule;
 mod text;
 
 pub use text::{
-    Document, Entry, MAX_DEPTH, MAX_NODES, Mapping, Node, Problem, Span, Unreadable, Value, decode, pointer,
-    read, shortened, type_of,
+    Document, Entry, MAX_DEPTH, MAX_NODES, Mapping, Node, Number, Problem, Span, Unreadable, Value, decode,
+    pointer, read, shortened, type_of,
 };

@@ -1,6 +1,6 @@
 //! Rules, and the collection of their findings.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -107,6 +107,11 @@ pub struct Findings {
 pub struct Added<'f>(Option<&'f mut Finding>);
 
 impl Added<'_> {
+    /// A copy of it.
+    pub(crate) fn copied(&self) -> Option<Finding> {
+        self.0.as_deref().cloned()
+    }
+
     /// The JSON pointer of its place; empty if it was left out.
     pub fn place(&self) -> String {
         self.0.as_ref().map(|finding| finding.pointer.clone()).unwrap_or_default()
@@ -175,14 +180,12 @@ impl Findings {
         Added(self.found.last_mut().map(|(_, finding)| finding))
     }
 
-    /// Whether something at a place or below it is invalid, or has a finding of one of these rules.
-    pub fn has(&self, rules: &[&Rule], at: &str) -> bool {
-        let is_below = |rest: &str| rest.is_empty() || rest.starts_with('/');
-        let mut here =
-            self.found.iter().filter(|(_, finding)| finding.pointer.strip_prefix(at).is_some_and(is_below));
-        here.any(|(profile, finding)| {
+    /// Returns the JSON pointers of what is invalid, or has a finding of one of these rules.
+    pub fn places(&self, rules: &[&Rule]) -> BTreeSet<String> {
+        let is_meant = |(profile, finding): &&(Profile, Finding)| {
             *profile == Profile::Spec || rules.iter().any(|rule| rule.name == finding.rule)
-        })
+        };
+        self.found.iter().filter(is_meant).map(|(_, finding)| finding.pointer.clone()).collect()
     }
 
     /// Whether the limit of memory is reached. Further checks have no effect then.

@@ -2,7 +2,11 @@
 
 use std::fmt::Write as _;
 
-use document::{MAX_DEPTH, MAX_NODES, Node, Value, decode, read};
+use document::edits::edits;
+use document::openapi::Model;
+use document::repair::Repair;
+use document::rule::Findings;
+use document::{Document, MAX_DEPTH, MAX_NODES, Node, Value, decode, read};
 use fixtures::LIBRARY;
 use kit::layers::Crate;
 use proptest::prelude::*;
@@ -319,6 +323,46 @@ proptest! {
         }
         if let Ok(root) = read(&text) {
             check_places(&text, &root);
+        }
+    }
+}
+
+#[test]
+fn a_component_whose_name_is_a_value_of_a_discriminator_keeps_it() {
+    let document = |mapping: &str| {
+        let parent = format!(
+            "{{discriminator: {{propertyName: kind{mapping}}}, properties: {{kind: {{type: string}}}}}}"
+        );
+        let schemas = format!("{{Pet: {parent}, Cat: {{allOf: [{{$ref: '#/components/schemas/Pet'}}]}}}}");
+        format!(
+            "openapi: 3.0.3\ninfo: {{title: t, version: 1.0.0}}\npaths: {{}}\ncomponents: {{schemas: {schemas}}}\n"
+        )
+    };
+    let is_renamed = |mapping: &str, name: &str| {
+        let document = Document::parse("a.yaml", &document(mapping)).unwrap();
+        let model = Model::of(&document, &mut Findings::default());
+        let at = format!("/components/schemas/{name}");
+        edits(&model, &Repair::Rename { at, to: "Other".to_owned() }).is_some()
+    };
+    assert!(!is_renamed("", "Cat"));
+    assert!(is_renamed(", mapping: {cat: '#/components/schemas/Cat'}", "Cat"));
+    assert!(is_renamed("", "Pet"));
+}
+
+#[test]
+fn numbers_keep_the_digits_that_a_double_does_not_hold() {
+    for (text, written) in [
+        ("36893488147419103231", "36893488147419103231"),
+        ("0.1000000000000000055511", "0.1000000000000000055511"),
+        ("1.00000000000000000000", "1.0"),
+        ("18446744073709551615", "18446744073709551615"),
+        ("1e3", "1000.0"),
+    ] {
+        for node in
+            [read(text), read(&format!("{{\"a\": {text}}}")).map(|node| node.get("a").unwrap().clone())]
+        {
+            let Value::Number(number) = node.unwrap().value else { panic!("{text}") };
+            assert_eq!(number.to_string(), written);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A document together with its model, to be shared with the thread of the checks.
 
 use checks::breaking::Side;
-use document::openapi::{LeftOut, Model, not_compared};
+use document::openapi::Model;
 use document::rule::Findings;
 use document::{Document, Unreadable, Value};
 use self_cell::self_cell;
@@ -19,8 +19,6 @@ pub(crate) struct Tree {
     modelled: Modelled,
     /// The findings about its structure.
     pub(crate) structure: Findings,
-    /// The places that a comparison cannot use.
-    left_out: Option<LeftOut>,
 }
 
 impl Tree {
@@ -32,13 +30,12 @@ impl Tree {
         let document = Document::parse(path, text)?;
         let mut structure = Findings::default();
         let modelled = Modelled::new(document, |document| Model::of(document, &mut structure));
-        let left_out = not_compared(modelled.borrow_dependent(), structure.clone().sorted());
-        Ok(Self { modelled, structure, left_out })
+        Ok(Self { modelled, structure })
     }
 
     /// The document as a side of a comparison.
     pub(crate) fn side(&self) -> Side<'_> {
-        Side { document: self.document(), model: self.model(), left_out: self.left_out.as_ref() }
+        Side { document: self.document(), model: self.model() }
     }
 
     /// The document.

@@ -51,6 +51,8 @@ pub struct Change {
     pub place: Location,
     /// The place in the base. `None` for an added item.
     pub base: Option<Location>,
+    /// The place to which a changed reference at `place` leads.
+    pub end: Option<Location>,
     /// The operations that use the place, by operationId or else by method and path. Empty for the whole
     /// document. A change in very many operations lists only some of them.
     pub operations: Vec<String>,
@@ -68,7 +70,7 @@ impl Change {
     /// A change of the rule's severity, of the whole document.
     pub(super) fn new(rule: &'static ChangeRule, subject: Subject, what: String, place: Location) -> Self {
         let severity = rule.severity;
-        let (base, operations) = (None, Vec::new());
+        let (base, end, operations) = (None, None, Vec::new());
         Self {
             rule,
             severity,
@@ -76,6 +78,7 @@ impl Change {
             what,
             place,
             base,
+            end,
             operations,
             description: None,
             fix: rule.fix.to_owned(),
@@ -89,13 +92,13 @@ impl Change {
         self.severity >= Severity::Error
     }
 
-    /// Whether both are the same change, of texts that may differ elsewhere.
+    /// Whether both are the same change, of trees that may differ elsewhere.
     pub(crate) fn is(&self, other: &Self) -> bool {
-        let pointer = |change: &Self| change.base.as_ref().map(|base| base.pointer.clone());
+        let was = |change: &Self| change.base.as_ref().map(|base| base.span);
         self.rule == other.rule
             && self.what == other.what
-            && self.place.pointer == other.place.pointer
-            && pointer(self) == pointer(other)
+            && self.place.span == other.place.span
+            && was(self) == was(other)
     }
 
     /// What changed and where, as a sentence without its full stop.
@@ -111,6 +114,7 @@ impl Change {
         finding.message = format!("{}.", self.sentence());
         finding.operations.clone_from(&self.operations);
         finding.elsewhere.clone_from(&self.base);
+        finding.also.extend(self.end.as_ref().map(|end| format!("leads to line {}", end.span.line)));
         finding.repairs.extend(self.repair.clone());
         finding.accepted = self.waived.as_ref().map(|waived| waived.reason.clone());
         finding.impact = self.rule.explanation.to_owned();

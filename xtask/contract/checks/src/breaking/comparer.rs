@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use document::finding::Severity;
 use document::openapi::{Id, Model, Object};
-use document::{Document, Node};
+use document::{Document, Node, pointer};
 use jiff::civil::Date;
 
 use super::callback;
@@ -24,10 +24,7 @@ use super::schema::{Schema, Verdict};
 use super::scheme::Schemes;
 use super::subtypes::Subtypes;
 use super::users::{DOCUMENT, User, Users, push_new};
-use crate::subschema::{Inclusion, Side};
-
-/// The limit of schemas to process for each object of the two documents. Real documents need less than one.
-const WORK_PER_OBJECT: usize = 16;
+use crate::subschema::{Budget, Inclusion, Side};
 
 /// A change whose operations are not known yet.
 #[derive(Debug)]
@@ -35,6 +32,8 @@ struct Raw<'a> {
     rule: &'static ChangeRule,
     base: Option<At<'a>>,
     revision: Option<At<'a>>,
+    /// The place to which a reference leads that changed, and that `revision` is.
+    end: Option<At<'a>>,
     what: String,
     /// The users in which the change was found.
     users: Vec<User>,
@@ -53,6 +52,8 @@ pub(super) struct Pair {
     pub(super) role: Role,
     /// Whether the values are sent as XML.
     in_xml: bool,
+    /// The reference that led to them, if it leads to another object than in the base.
+    via: Option<Id>,
     /// How their values differ, where they are used.
     pub(super) verdict: Verdict,
     /// How their values differ by the letter. If one of them has no values, the keywords are compared all the same.
@@ -70,6 +71,8 @@ pub(super) struct Comparer<'a> {
     pub(super) in_callback: bool,
     /// Whether the values being compared are sent as XML.
     pub(super) in_xml: bool,
+    /// The reference that led here, if it leads to another object than in the base.
+    via: Option<Object<'a>>,
     users: Users,
     /// The greatest difference that pairs below the current user can have.
     most: Verdict,
@@ -82,23 +85,22 @@ pub(super) struct Comparer<'a> {
     waiting: VecDeque<(User, Pair)>,
     /// The users with schemas that were not compared, since a reference leads nowhere or to another file.
     unclear: Vec<User>,
-    work: usize,
-    exhausted: bool,
+    budget: Budget,
 }
 
 impl<'a> Comparer<'a> {
     pub(super) fn new(base: &'a Model<'a>, revision: &'a Model<'a>, today: Date) -> Self {
-        let objects = base.everything().count() + revision.everything().count();
-        let work = objects.saturating_mul(WORK_PER_OBJECT).saturating_add(10_000);
+        let budget = Budget::of(base.len() + revision.len());
         Self {
             base,
             revision,
             today,
-            inclusion: Inclusion::new(base, revision, work),
+            inclusion: Inclusion::new(base, revision, budget.clone()),
             subtypes: Subtypes::of(base, revision),
             schemes: Schemes::of(base, revision),
             in_callback: false,
             in_xml: false,
+            via: None,
             users: Users::new(),
             most: Verdict::Breaking,
             raws: Vec::new(),
@@ -109,19 +111,19 @@ impl<'a> Comparer<'a> {
             shared: HashMap::new(),
             waiting: VecDeque::new(),
             unclear: Vec::new(),
-            work,
-            exhausted: false,
+            budget,
         }
     }
 
     /// Makes an operation the current user, in which changes are found.
     pub(super) fn begin(&mut self, name: String) {
-        self.most = Verdict::Breaking;
+        (self.most, self.via) = (Verdict::Breaking, None);
         self.users.current = self.users.add_operation(name);
     }
 
     /// Makes the document the current user, in which changes are found.
     pub(super) fn begin_document(&mut self) {
+        self.via = None;
         self.users.current = DOCUMENT;
     }
 
@@ -139,13 +141,34 @@ impl<'a> Comparer<'a> {
         }
     }
 
+    /// Compares what two objects lead to. If they are references to different objects of the revision, the changes are
+    /// reported at the reference.
+    pub(super) fn through(&mut self, (old, new): (Object<'a>, Object<'a>), compare: impl FnOnce(&mut Self)) {
+        let before = self.via;
+        if before.is_none() && self.leads_elsewhere(&old, &new) {
+            self.via = Some(new);
+        }
+        compare(self);
+        self.via = before;
+    }
+
+    /// Whether a reference leads to another object, although the revision has the one that it led to.
+    fn leads_elsewhere(&self, old: &Object<'a>, new: &Object<'a>) -> bool {
+        let (Some(was), Some(is)) = (old.text("$ref"), new.text("$ref")) else { return false };
+        let is_there =
+            |was| pointer::in_reference(was).is_some_and(|at| self.revision.object_at(&at).is_some());
+        old.is_reference() && new.is_reference() && was != is && is_there(was)
+    }
+
     /// Returns the role of a schema, given its role outside of callbacks.
     pub(super) fn role(&self, role: Role) -> Role {
         match role {
             _ if !self.in_callback => role,
             Role::Parameter | Role::RequiredParameter => Role::Header,
             Role::Header => Role::Parameter,
-            Role::Request => Role::Response,
+            Role::RequestText => Role::ResponseText,
+            Role::ResponseText => Role::RequestText,
+            Role::Request | Role::Parts | Role::Part => Role::Response,
             Role::Response => Role::Request,
         }
     }
@@ -158,18 +181,20 @@ impl<'a> Comparer<'a> {
         revision: Option<At<'a>>,
         what: impl Into<String>,
     ) {
-        if self.exhausted && self.users.is_in_pair() {
+        if self.budget.is_exhausted() && self.users.is_in_pair() {
             // The two schemas were not resolved to the same depth.
             return;
         }
         let rule = if self.in_callback { callback::reversed(rule) } else { rule };
         let what = what.into();
+        let via = self.via.and_then(|via| At::value(&via, "$ref"));
+        let (revision, end) = if via.is_some() { (via, revision) } else { (revision, None) };
         let address = |at: Option<At<'a>>| at.map(|at| std::ptr::from_ref(at.node()));
         let key = (rule.name, address(base), address(revision), what.clone());
         let next = self.raws.len();
         let position = *self.known.entry(key).or_insert(next);
         if position == next {
-            self.raws.push(Raw { rule, base, revision, what, users: Vec::new() });
+            self.raws.push(Raw { rule, base, revision, end, what, users: Vec::new() });
         }
         push_new(&mut self.raws[position].users, self.users.current);
     }
@@ -212,18 +237,23 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// Counts one step of work, and returns whether the limit allows more.
+    /// Counts one step, and returns whether the limit allows more.
     pub(super) fn may_go_on(&mut self) -> bool {
-        self.work = self.work.saturating_sub(1);
-        if self.inclusion.is_exhausted() {
-            self.work = 0;
-        }
-        if self.work == 0 && !self.exhausted {
-            let what = "not all combinations of schemas in `allOf` were compared: there are too many";
+        self.budget.spend(1);
+        !self.budget.is_exhausted()
+    }
+
+    /// Reports how many pairs of schemas were not compared, if the limit of steps was reached.
+    pub(super) fn report_exhaustion(&mut self) {
+        if self.budget.is_exhausted() {
+            let what = format!(
+                "{} pairs of schemas were not compared, because the comparison has a limit of steps, and combinations \
+                 of schemas in the documents took them all",
+                self.waiting.len() + 1
+            );
+            self.begin_document();
             self.report(&rules::NOT_UNDERSTOOD, None, Some(At::of(&self.revision.root())), what);
-            self.exhausted = true;
         }
-        self.work > 0
     }
 
     pub(super) fn schema(&self, side: Side, id: u32) -> Schema<'a> {
@@ -270,7 +300,8 @@ impl<'a> Comparer<'a> {
         };
         let is_contradictory = schemas.0.is_contradictory(schemas.1, &mut self.inclusion);
         let verdict = if is_contradictory { Verdict::Breaking } else { letter };
-        let pair = Pair { base, revision, role, in_xml: self.in_xml, verdict, letter };
+        let via = self.via.map(|via| via.id);
+        let pair = Pair { base, revision, role, in_xml: self.in_xml, via, verdict, letter };
         let next = self.users.len();
         let user = *self.pairs.entry(pair).or_insert(next);
         if user == next {
@@ -306,6 +337,7 @@ impl<'a> Comparer<'a> {
         for (user, pair) in pairs {
             if pair.letter > Verdict::Same && explained[user] < pair.letter {
                 self.users.current = user;
+                self.via = pair.via.map(|via| self.revision.object(via));
                 let overlap = is_overlap(self, pair);
                 if !(overlap && overlaps[user]) {
                     report(self, pair, overlap);
@@ -321,9 +353,11 @@ impl<'a> Comparer<'a> {
     /// The next pair of schemas to compare.
     pub(super) fn next_pair(&mut self) -> Option<Pair> {
         let (user, pair) = self.waiting.pop_front()?;
+        self.budget.begin();
         self.users.current = user;
         self.most = pair.verdict;
         self.in_xml = pair.in_xml;
+        self.via = pair.via.map(|via| self.revision.object(via));
         Some(pair)
     }
 
@@ -339,13 +373,15 @@ impl<'a> Comparer<'a> {
         let changes = self.raws.into_iter().filter_map(|raw| {
             let at = raw.revision.or(raw.base)?;
             let file = if raw.revision.is_some() { revision } else { base };
-            let change = Change::new(raw.rule, at.subject(), raw.what, at.location(&file.path));
+            let subject = raw.end.unwrap_or(at).subject();
+            let change = Change::new(raw.rule, subject, raw.what, at.location(&file.path));
+            let end = raw.end.map(|end| end.location(&revision.path));
             let old = raw.base.filter(|_| raw.revision.is_some()).map(|old| old.location(&base.path));
             let users: BTreeSet<User> =
                 raw.users.iter().flat_map(|user| &operations[*user]).copied().collect();
             let description = raw.base.is_none().then(|| at.description()).flatten();
             let (operations, fix) = (self.users.names(&users), undo(raw.rule, raw.base, raw.revision));
-            Some(Change { base: old, operations, description, fix, ..change })
+            Some(Change { base: old, end, operations, description, fix, ..change })
         });
         changes.collect()
     }

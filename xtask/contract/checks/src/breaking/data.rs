@@ -60,7 +60,7 @@ pub(super) fn pairs<K: Hash + Eq, T: Copy>(
 
 /// Returns the value as JSON. Equal data has equal text.
 pub(super) fn canonical(node: &Node) -> String {
-    subschema::canonical(&node.to_json())
+    subschema::canonical_node(node)
 }
 
 /// Returns the value for use in a sentence.
@@ -75,10 +75,10 @@ pub(super) fn display(node: &Node) -> String {
     }
 }
 
-/// Compares two numbers; `None` if one is not a number. Integers of 64 bits are compared exactly.
+/// Compares two numbers; `None` if one is not a number.
 pub(super) fn order(one: &Node, other: &Node) -> Option<Ordering> {
     let (Value::Number(one), Value::Number(other)) = (&one.value, &other.value) else { return None };
-    match (one.as_i128(), other.as_i128()) {
+    match (subschema::exact(one), subschema::exact(other)) {
         (Some(one), Some(other)) => Some(one.cmp(&other)),
         _ => one.as_f64()?.partial_cmp(&other.as_f64()?),
     }

@@ -2,6 +2,8 @@
 //! ignored is not compared: the `encoding` of other bodies, `headers` outside of `multipart`, `style`, `explode` and
 //! `allowReserved` inside of it.
 
+use std::collections::HashMap;
+
 use document::openapi::{Encoding, Header, Object, normal_media_type};
 
 use super::comparer::Comparer;
@@ -22,8 +24,13 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<
         return;
     }
     let (before, after) = (properties(cx, old), properties(cx, new));
+    let [old_objects, new_objects] =
+        [old, new].map(|media| -> HashMap<_, _> { named(media, "encoding").into_iter().collect() });
     for (before, after) in pairs(before, after).both {
-        let encodings = (Encoding::new(*old, before), Encoding::new(*new, after));
+        let encoding = |objects: &HashMap<&str, Object<'a>>, property: Object<'a>| {
+            Encoding::new(objects.get(property.name()).copied(), property)
+        };
+        let encodings = (encoding(&old_objects, before), encoding(&new_objects, after));
         if let (Some(old), Some(new)) = (encodings.0.object(), encodings.1.object()) {
             unknown::compare(cx, &old, &new, &[]);
         }

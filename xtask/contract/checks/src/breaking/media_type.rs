@@ -62,6 +62,7 @@ pub(super) fn values<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'
         name.ends_with("/xml") || name.ends_with("+xml")
     };
     let before = std::mem::replace(&mut cx.in_xml, is_xml(old) || is_xml(new));
+    let role = role.in_media_type(&normal_media_type(new.name()));
     schema::compare_children(cx, (old, new), "schema", role);
     cx.in_xml = before;
 }

@@ -23,6 +23,7 @@ mod components;
 mod data;
 mod deprecation;
 mod encoding;
+mod exploded;
 pub(crate) mod fix;
 mod lists;
 mod matching;
@@ -56,8 +57,8 @@ use jiff::civil::Date;
 
 use comparer::Comparer;
 use document::Document;
-use document::finding::Location;
-use document::openapi::{LeftOut, Model, not_compared};
+use document::finding::{Location, capitalised};
+use document::openapi::{Invalid, LeftOut, Model, Reason};
 use document::rule::{Findings, Rule};
 
 /// All rules.
@@ -72,29 +73,22 @@ pub struct Side<'a> {
     pub document: &'a Document,
     /// Its model.
     pub model: &'a Model<'a>,
-    /// The places that were not understood.
-    pub left_out: Option<&'a LeftOut>,
 }
 
 /// Returns the changes from `base` to `revision`, the most severe first, then in the order of the file. `today`
 /// decides which sunset dates have passed. [`version::judge`] checks the version.
 pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change> {
-    let (mut in_base, mut in_revision) = (Findings::default(), Findings::default());
-    let models = (Model::of(base, &mut in_base), Model::of(revision, &mut in_revision));
-    let in_base = not_compared(&models.0, in_base.sorted());
-    let in_revision = not_compared(&models.1, in_revision.sorted());
-    compare_sides(
-        Side { document: base, model: &models.0, left_out: in_base.as_ref() },
-        Side { document: revision, model: &models.1, left_out: in_revision.as_ref() },
-        today,
-    )
+    let [old, new] = [base, revision].map(|document| Model::of(document, &mut Findings::default()));
+    let (base, revision) = (Side { document: base, model: &old }, Side { document: revision, model: &new });
+    compare_sides(base, revision, today)
 }
 
 /// [`compare`] for documents whose models exist.
 pub fn compare_sides(base: Side<'_>, revision: Side<'_>, today: Date) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
-    for side in [base, revision] {
-        changes.extend(side.left_out.map(|left_out| not_understood(side.document, left_out.clone())));
+    for (side, other) in [(base, revision), (revision, base)] {
+        let left_out = side.model.invalid().iter().filter(|place| !is_unchanged(place, side, other));
+        changes.extend(LeftOut::of(left_out).map(|left_out| not_understood(side.document, left_out)));
     }
     let mut cx = Comparer::new(base.model, revision.model, today);
     let (old, new) = (base.model.root(), revision.model.root());
@@ -114,9 +108,17 @@ pub fn compare_sides(base: Side<'_>, revision: Side<'_>, today: Date) -> Vec<Cha
     changes
 }
 
+/// Whether the other document has the same value at a place that is not understood, and so no change there.
+fn is_unchanged(Invalid { finding, reason }: &Invalid, side: Side<'_>, other: Side<'_>) -> bool {
+    let value = |side: Side<'_>| side.document.root.pointer(&finding.pointer).map(data::canonical);
+    *reason != Reason::OtherFile && value(side).is_some() && value(side) == value(other)
+}
+
 /// Returns one change for all the places of a document that are not understood.
 fn not_understood(document: &Document, LeftOut { first, message, .. }: LeftOut) -> Change {
-    let what = message.trim_end_matches('.').to_owned();
+    // Some messages begin with the subject, which every change names.
+    let what = message.strip_prefix(&capitalised(&first.subject.to_string())).unwrap_or(&message);
+    let what = what.trim().trim_end_matches('.').to_owned();
     let place = Location { file: document.path.clone(), pointer: first.pointer, span: first.span };
     Change::new(&rules::NOT_UNDERSTOOD, first.subject, what, place)
 }

@@ -51,6 +51,10 @@ fn tags<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
 }
 
 fn request_body<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
+    if matches!(new.method(), "get" | "head") {
+        // Servers ignore it (section 4.7.10.1).
+        return;
+    }
     // A request body without a media type cannot be sent.
     let body =
         |operation: &Operation<'a>| operation.request_body().filter(|body| body.content().next().is_some());

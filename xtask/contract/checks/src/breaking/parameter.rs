@@ -9,13 +9,16 @@ use super::deprecation::Sunset;
 use super::matching::pairs_then;
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
-use super::{media_type, schema, unknown};
+use super::{exploded, media_type, schema, unknown};
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     // An unpaired parameter with the same name moved to another location.
-    let (same, rest) = pairs_then(parameters(old), parameters(new), |parameter| parameter.name());
+    let is_object = |(_, parameter): &(_, Parameter<'a>)| exploded::properties(parameter).is_some();
+    let (old_objects, before): (Vec<_>, Vec<_>) = parameters(old).into_iter().partition(is_object);
+    let (new_objects, after): (Vec<_>, Vec<_>) = parameters(new).into_iter().partition(is_object);
+    let (same, mut rest) = pairs_then(before, after, |parameter| parameter.name());
     for (old, new) in same {
-        both(cx, &old, &new);
+        cx.through((old.declared(), new.declared()), |cx| both(cx, &old, &new));
     }
     for (old, new) in rest.both {
         let what = format!("it moved from {} to {}", old.location(), new.location());
@@ -24,6 +27,15 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         both(cx, &old, &new);
     }
     let remaining = At::value_or_object(new, "parameters");
+    if !(old_objects.is_empty() && new_objects.is_empty()) {
+        let with_objects = |objects: Vec<(_, Parameter<'a>)>, rest: &mut Vec<Parameter<'a>>| {
+            let others = rest.extract_if(.., |parameter| parameter.location() == "query");
+            let objects = objects.into_iter().map(|(_, parameter)| parameter);
+            others.chain(objects).collect::<Vec<_>>()
+        };
+        let sent = (with_objects(old_objects, &mut rest.removed), with_objects(new_objects, &mut rest.added));
+        exploded::compare(cx, sent, remaining);
+    }
     // What is reported as not understood could be any parameter.
     let is_clear = |operation: &Operation<'a>| {
         let item = operation.item();
@@ -64,7 +76,7 @@ fn parameters<'a>(operation: &Operation<'a>) -> Vec<((&'a str, String), Paramete
     parameters.map(|parameter| (identity(&parameter), parameter)).collect()
 }
 
-fn removal(cx: &Comparer<'_>, old: &Parameter<'_>) -> &'static ChangeRule {
+pub(super) fn removal(cx: &Comparer<'_>, old: &Parameter<'_>) -> &'static ChangeRule {
     match Sunset::of(old) {
         Sunset::On(date) if old.flag("deprecated") && date <= cx.today => {
             &rules::PARAMETER_REMOVED_DEPRECATED

@@ -20,7 +20,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         unknown::compare(cx, &old, &new, &[]);
     }
     let is_success = |response: &Object<'a>| response.name().starts_with('2');
-    let remaining = At::value_or_object(new, "responses");
+    let (remaining, method) = (At::value_or_object(new, "responses"), new.method());
+    let has_default = responses(new).iter().any(|(status, _)| status == "default");
     let matched = matched(&responses(old), &responses(new), covering_statuses);
     let successes: Vec<_> =
         matched.added.iter().filter(|new| is_success(new)).map(|new| format!("`{}`", new.name())).collect();
@@ -34,11 +35,15 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     };
     for (old, new) in matched.both {
         let (Some(before), Some(after)) = (Response::new(old), Response::new(new)) else { continue };
+        if old.name() == "default" && new.name() != "default" && has_default && !cx.in_callback {
+            described(cx, (&old, &before), (&new, &after));
+            continue;
+        }
         // `default` covers every status, but replaces a success status only if its response is the same.
         if is_success(&old) && new.name() == "default" && !same(before.node(), after.node()) {
             removed(cx, &old);
         }
-        both(cx, &before, &after);
+        cx.through((old, new), |cx| both(cx, &before, &after, has_body(method, new.name())));
     }
     for (old, in_part) in matched.removed {
         // In a callback the client chooses the status.
@@ -61,10 +66,39 @@ fn responses<'a>(operation: &Operation<'a>) -> Vec<(String, Object<'a>)> {
     responses.map(|response| (response.name().to_owned(), response)).collect()
 }
 
-fn both<'a>(cx: &mut Comparer<'a>, old: &Response<'a>, new: &Response<'a>) {
+/// Reports a status that only `default` described before.
+fn described<'a>(
+    cx: &mut Comparer<'a>,
+    (old, before): (&Object<'a>, &Response<'a>),
+    (new, after): (&Object<'a>, &Response<'a>),
+) {
+    let is_same =
+        ["content", "headers"].iter().all(|keyword| match (before.get(keyword), after.get(keyword)) {
+            (Some(before), Some(after)) => same(before, after),
+            (before, after) => before.is_none() && after.is_none(),
+        });
+    let (rule, what) = match is_same {
+        true => {
+            (&rules::STATUS_DESCRIBED, "it is described by itself, in the same way as by `default` before")
+        }
+        false => {
+            (&rules::STATUS_DESCRIBED_ANEW, "it is described by itself, otherwise than by `default` before")
+        }
+    };
+    cx.report(rule, Some(At::of(old)), Some(At::of(new)), what);
+}
+
+/// Whether a response can have a body (RFC 9110, sections 9.3.2 and 15).
+fn has_body(method: &str, status: &str) -> bool {
+    method != "head" && !status.starts_with('1') && !matches!(status, "204" | "205" | "304")
+}
+
+fn both<'a>(cx: &mut Comparer<'a>, old: &Response<'a>, new: &Response<'a>, has_body: bool) {
     unknown::compare(cx, old, new, &[]);
     headers(cx, old, new);
-    media_type::compare(cx, old, new, cx.role(Role::Response));
+    if has_body {
+        media_type::compare(cx, old, new, cx.role(Role::Response));
+    }
     let links = |response: &Response<'a>| -> BTreeMap<&str, Option<String>> {
         let links = response.children("links");
         links.map(|link| (link.name(), link.resolved().map(|link| canonical(link.node())))).collect()

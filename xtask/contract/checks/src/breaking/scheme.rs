@@ -94,8 +94,13 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, (old, new): Pair<'a>) {
     unknown::compare(cx, old, new, &[]);
     cx.compare_keyword(&rules::SCHEME_BEARER_FORMAT, (old, new), "bearerFormat");
     if content(old) != content(new) {
+        // A scheme of another type has other keywords.
+        let is_other = old.text("type") != new.text("type");
+        cx.compare_keyword(&rules::SCHEME_TYPE, (old, new), "type");
+        if is_other {
+            return;
+        }
         for (rule, keyword) in [
-            (&rules::SCHEME_TYPE, "type"),
             (&rules::SCHEME_PLACE, "in"),
             (&rules::SCHEME_PLACE, "name"),
             (&rules::SCHEME_PLACE, "scheme"),

@@ -1,6 +1,6 @@
 //! Schemas that extend others: the components whose `allOf` refers to a schema.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use document::openapi::{Id, Model, Object};
 
@@ -25,11 +25,11 @@ impl<'a> Subtypes<'a> {
 
     /// Returns the components whose `allOf` refers to a schema, directly or through other components.
     pub(super) fn all(&self, side: Side, of: Object<'a>) -> Vec<Object<'a>> {
-        let mut found: Vec<Object<'a>> = Vec::new();
+        let (mut found, mut seen) = (Vec::new(), HashSet::new());
         let mut open = vec![of.id];
         while let Some(of) = open.pop() {
             for subtype in self.0[side as usize].get(&of).into_iter().flatten() {
-                if !found.contains(subtype) {
+                if seen.insert(subtype.id) {
                     found.push(*subtype);
                     open.push(subtype.id);
                 }

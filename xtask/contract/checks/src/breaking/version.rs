@@ -26,7 +26,7 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// Returns `None` if one of the documents has no version of the form MAJOR.MINOR.PATCH.
+    /// Returns `None` if one of the documents has no version that can be read.
     pub(crate) fn of(base: &Document, revision: &Document, changes: &[Change]) -> Option<Self> {
         let (base, revision) = (version(base).ok()?, version(revision).ok()?);
         Some(Self { least: least(&base, needed(changes)), base, revision })
@@ -58,7 +58,7 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
         (Ok(old), Ok(new)) => (old, new),
         _ if needed == Bump::None && text(base) == text(revision) => return None,
         (old, new) => {
-            let repair = old.as_ref().ok().map(|old| written(&least(old, needed)));
+            let repair = old.as_ref().ok().map(|old| written(&least(old, needed), text(base)));
             let problem = new.err().or(old.err()).unwrap_or_default();
             let why = why(changes, needed, "; ");
             let what = format!("{problem}, so whether it increased enough is unknown{why}");
@@ -67,9 +67,10 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
     };
     let least = least(&old, needed);
     if new.cmp_precedence(&old).is_lt() {
-        let what = format!("it decreased from {old} to {new}; it must be {least} or later");
+        let [old, new, next] = [text(base), text(revision), &spelt(&least, text(base))];
+        let what = format!("it decreased from {old} to {new}; it must be {next} or later");
         let change = change(base, revision, &rules::VERSION_DECREASED, what);
-        return Some(set(change, &least));
+        return Some(set(change, &least, text(base)));
     }
     let is_same = new.cmp_precedence(&old).is_eq();
     let numbers = |version: &Version| (version.major, version.minor, version.patch);
@@ -82,18 +83,34 @@ pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option
         Bump::Major => &rules::VERSION_NOT_MAJOR,
         _ => &rules::VERSION_NOT_MINOR,
     };
-    let what = format!("it is {new} and must be {least} or later{}", why(changes, needed, ", since "));
-    Some(set(change(base, revision, rule, what), &least))
+    let [new, next] = [text(revision), &spelt(&least, text(base))];
+    let what = format!("it is {new} and must be {next} or later{}", why(changes, needed, ", since "));
+    Some(set(change(base, revision, rule, what), &least, text(base)))
 }
 
 /// Adds the fix of a version that is too low.
-fn set(change: Change, least: &Version) -> Change {
-    Change { fix: format!("Set `info.version` to {least}"), repair: Some(written(least)), ..change }
+fn set(change: Change, least: &Version, like: &str) -> Change {
+    let fix = format!(
+        "Set `info.version` to {}, or `\"{}\" = \"off\"` below `[rules]` if versions do not follow the changes",
+        spelt(least, like),
+        change.rule.name
+    );
+    Change { fix, repair: Some(written(least, like)), ..change }
 }
 
 /// Returns the repair that sets the version.
-fn written(version: &Version) -> Repair {
-    Repair::Write { at: "/info/version".to_owned(), value: version.to_string().into() }
+fn written(version: &Version, like: &str) -> Repair {
+    Repair::Write { at: "/info/version".to_owned(), value: spelt(version, like).into() }
+}
+
+/// Returns a version as it is written where an earlier one is `like`: with a `v`, or without a third number that is 0.
+fn spelt(version: &Version, like: &str) -> String {
+    let prefix = if like.starts_with('v') { "v" } else { "" };
+    let is_short = like.matches('.').count() == 1 && version.patch == 0 && version.pre.is_empty();
+    match is_short {
+        true => format!("{prefix}{}.{}", version.major, version.minor),
+        false => format!("{prefix}{version}"),
+    }
 }
 
 /// Returns the reason why the version must increase, after `joint`.
@@ -120,13 +137,15 @@ fn least(old: &Version, needed: Bump) -> Version {
     }
 }
 
-/// Returns the version increment that a change requires, given its severity.
+/// Returns the version increment that a change requires: that of its rule, or of the severity that the configuration gives
+/// the rule.
 pub(super) fn bump(change: &Change) -> Bump {
-    match change.rule.bump {
-        Bump::Major if change.waived.is_some() => Bump::Minor,
-        Bump::Patch if change.severity == Severity::Warning => Bump::Minor,
-        Bump::Patch if change.severity == Severity::Error => Bump::Major,
-        bump => bump,
+    match (change.rule.bump, change.severity) {
+        (Bump::Major, _) if change.waived.is_some() => Bump::Minor,
+        (bump, severity) if severity == change.rule.severity || bump == Bump::None => bump,
+        (_, Severity::Error) => Bump::Major,
+        (bump, Severity::Info) => bump.min(Bump::Minor),
+        _ => Bump::Minor,
     }
 }
 
@@ -135,13 +154,15 @@ pub fn text(document: &Document) -> &str {
     document.root.pointer("/info/version").and_then(Node::as_str).unwrap_or_default()
 }
 
+/// Reads `info.version`. A `v` before it and a missing third number do not matter.
 pub(super) fn version(document: &Document) -> Result<Version, String> {
-    match text(document) {
-        "" => Err("`info.version` is not a string".to_owned()),
-        text => {
-            Version::parse(text).map_err(|_| format!("`info.version` is `{text}`, which is not a version"))
-        }
+    let text = text(document);
+    if text.is_empty() {
+        return Err("`info.version` is not a string".to_owned());
     }
+    let numbers = text.strip_prefix('v').unwrap_or(text);
+    let parsed = Version::parse(numbers).or_else(|_| Version::parse(&format!("{numbers}.0")));
+    parsed.map_err(|_| format!("`info.version` is `{text}`, which is not a version"))
 }
 
 fn change(base: &Document, revision: &Document, rule: &'static ChangeRule, what: String) -> Change {

@@ -69,7 +69,7 @@ impl Waiver {
     }
 
     fn covers(&self, change: &Change) -> bool {
-        let mut places = std::iter::once(&change.place).chain(&change.base);
+        let mut places = std::iter::once(&change.place).chain(&change.base).chain(&change.end);
         change.rule.name == self.rule
             && self.at.as_deref().is_none_or(|at| places.any(|place| place.pointer == at))
             && self.operation.as_ref().is_none_or(|operation| {

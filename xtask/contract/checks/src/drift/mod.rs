@@ -22,7 +22,7 @@ use std::collections::HashSet;
 
 use document::Document;
 use document::finding::{Finding, Subject};
-use document::openapi::{LeftOut, Model, NOT_UNDERSTOOD, Object, not_compared};
+use document::openapi::{LeftOut, Model, NOT_UNDERSTOOD, Object};
 use document::rule::Findings;
 
 pub use rules::rules;
@@ -33,8 +33,7 @@ pub use tolerated::{TOLERATED, Tolerated};
 /// A part of the document that is not valid OpenAPI is one finding. Differences that may follow from it are reported after
 /// it is fixed: those below it, and those of the objects above it as a whole.
 pub fn compare(document: &Document, code: &Document) -> Vec<Finding> {
-    let mut found = Findings::default();
-    let written = Model::of(document, &mut found);
+    let written = Model::of(document, &mut Findings::default());
     let coded = Model::of(code, &mut Findings::default());
     let mut comparison = Comparison { operation: None, found: Vec::new() };
     if written.is_complete() {
@@ -43,7 +42,7 @@ pub fn compare(document: &Document, code: &Document) -> Vec<Finding> {
         comparison.servers(written, coded);
     }
     let mut findings = merged(comparison.found);
-    if let Some(LeftOut { pointers, first, message }) = not_compared(&written, found.sorted()) {
+    if let Some(LeftOut { pointers, first, message }) = LeftOut::of(written.invalid()) {
         let above = |at: &str| at.match_indices('/').map(|(end, _)| at[..end].to_owned()).collect::<Vec<_>>();
         let owners: HashSet<String> = pointers.iter().flat_map(|place| above(place)).collect();
         findings.retain(|Finding { pointer, .. }| {

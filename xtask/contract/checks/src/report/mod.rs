@@ -3,7 +3,7 @@
 mod github;
 mod json;
 mod markdown;
-pub mod overview;
+mod overview;
 mod sarif;
 mod text;
 
@@ -111,7 +111,7 @@ pub struct Report<'a> {
 pub fn render(format: Format, report: &Report<'_>) -> String {
     let Report { files, sources, .. } = *report;
     let mut text: String = match format {
-        Format::Text => files.iter().map(|about| text::render(about, sources)).collect(),
+        Format::Text => text::render(report),
         Format::Github => files.iter().map(|about| github::render(about, sources)).collect(),
         Format::Json => return json::render(files, sources),
         Format::Sarif => return sarif::render(report),

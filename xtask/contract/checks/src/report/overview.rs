@@ -1,10 +1,11 @@
-//! A comparison with many findings, for a terminal: one finding for each reason, and an overview that tells where to
-//! look.
+//! Many findings, for a terminal: one finding for each reason, and an overview that tells where to look.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use document::finding::{Finding, Severity, capitalised, summary};
+
+use crate::markdown::plain;
 
 /// The limit of findings without an overview.
 const FEW: usize = 10;
@@ -14,33 +15,41 @@ const MAX_OPERATIONS: usize = 10;
 
 /// Joins the findings of one rule that say the same about different objects, or are at the same place or in the same list:
 /// the first one lists the others.
-pub fn joined(findings: Vec<Finding>) -> Vec<Finding> {
+pub(super) fn joined(findings: &[Finding]) -> Vec<Finding> {
     let mut joined: Vec<Finding> = Vec::new();
     let mut known: HashMap<(String, Severity, Option<String>, String), usize> = HashMap::new();
     for finding in findings {
-        let object = format!("{}: ", capitalised(&finding.subject.to_string()));
-        let what = finding.message.strip_prefix(&object).unwrap_or(&finding.message).to_owned();
+        let what = without_subject(finding);
         let key = |of: String| (finding.rule.clone(), finding.severity, finding.accepted.clone(), of);
         let keys = [key(format!("place {}", list(&finding.pointer))), key(format!("text {what}"))];
         let Some(position) = keys.iter().find_map(|key| known.get(key).copied()) else {
             known.extend(keys.map(|key| (key, joined.len())));
-            joined.push(finding);
+            joined.push(finding.clone());
             continue;
         };
         let first = &mut joined[position];
-        let says = match first.message.ends_with(&format!(": {what}")) {
+        let says = match without_subject(first) == what {
             true => finding.subject.to_string(),
             false if finding.subject == first.subject => what.trim_end_matches('.').to_owned(),
             false => finding.message.trim_end_matches('.').to_owned(),
         };
-        first.also.push(match &finding.elsewhere {
+        let says = match &finding.elsewhere {
             Some(old) if finding.span == first.span => format!("was line {}: {says}", old.span.line),
             _ => format!("line {}: {says}", finding.span.line),
-        });
-        let new = finding.operations.into_iter().filter(|name| !first.operations.contains(name));
+        };
+        first.also.push(says);
+        let new = finding.operations.iter().filter(|name| !first.operations.contains(name)).cloned();
         first.operations.extend(new.collect::<Vec<_>>());
     }
     joined
+}
+
+/// Returns the message of a finding without the object that it is about.
+fn without_subject(finding: &Finding) -> String {
+    let subject = finding.subject.to_string();
+    let message = finding.message.strip_prefix(&capitalised(&subject)).unwrap_or(&finding.message);
+    let message = message.strip_prefix(": ").unwrap_or(message);
+    if subject.is_empty() { message.to_owned() } else { message.replacen(&subject, "", 1) }
 }
 
 /// Returns the pointer of the list that an item is in, or else of the place itself.
@@ -50,7 +59,8 @@ fn list(pointer: &str) -> &str {
 }
 
 /// Returns the overview: the result, the rules and the operations with the most findings. Empty for few findings.
-pub fn overview(result: &str, findings: &[&Finding]) -> String {
+pub(super) fn overview<'f>(result: &str, findings: impl IntoIterator<Item = &'f Finding>) -> String {
+    let findings: Vec<&Finding> = findings.into_iter().collect();
     if findings.len() <= FEW {
         return String::new();
     }
@@ -64,10 +74,11 @@ pub fn overview(result: &str, findings: &[&Finding]) -> String {
         _ if shared.is_empty() => String::new(),
         shared => format!("  not counted here: {shared}, each in {number} operations or more\n"),
     };
-    format!(
-        "{result}\n\nThe rules with the most findings:\n{rules}The operations with the most findings:\n\
-         {operations}{shared}\n"
-    )
+    let operations = match operations.is_empty() && shared.is_empty() {
+        true => String::new(),
+        false => format!("The operations with the most findings:\n{operations}{shared}"),
+    };
+    format!("{result}\n\nThe rules with the most findings:\n{rules}{operations}\n")
 }
 
 /// Returns a line for each of the keys with the most findings of the greatest severity, and one that counts the others.
@@ -79,7 +90,10 @@ fn most<'k>(items: impl Iterator<Item = (&'k str, Severity)>, limit: usize, noun
         let count = |severity| severities.iter().filter(|known| **known >= severity).count();
         Reverse([Severity::Error, Severity::Warning, Severity::Info].map(count))
     });
-    let line = |(key, all): &(&str, Vec<Severity>)| format!("  {key}: {}\n", summary(all.iter().copied()));
+    // Without the control characters of a document, which a terminal interprets.
+    let line = |(key, all): &(&str, Vec<Severity>)| {
+        format!("  {}: {}\n", plain(key).collect::<String>(), summary(all.iter().copied()))
+    };
     let mut lines: String = counted.iter().take(limit).map(line).collect();
     if counted.len() > limit {
         lines += &format!("  and {} more {noun}\n", counted.len() - limit);

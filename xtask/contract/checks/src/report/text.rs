@@ -4,13 +4,22 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use document::Span;
 use document::finding::{Finding, Severity};
 
-use super::{About, Sources, from_here};
+use super::overview::{joined, overview};
+use super::{About, Report, Sources, from_here};
 use crate::markdown::plain;
 
-pub(super) fn render(about: &About<'_>, sources: &Sources) -> String {
+/// Formats the findings: an overview if they are many, then those that say the same as one.
+pub(super) fn render(report: &Report<'_>) -> String {
     let renderer = Renderer::styled();
-    let shown = about.findings.iter().map(|finding| renderer.render(&[group(about, finding, sources)]));
-    shown.map(|finding| finding + "\n\n").collect()
+    let result = report.summary.lines().next().unwrap_or_default();
+    let mut text = overview(result, report.files.iter().flat_map(|about| about.findings));
+    for about in report.files {
+        for finding in joined(about.findings) {
+            text += &renderer.render(&[group(about, &finding, report.sources)]);
+            text += "\n\n";
+        }
+    }
+    text
 }
 
 fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> Group<'a> {
@@ -38,7 +47,7 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
         ("at", finding.pointer.clone()),
         ("used by", if shared { listed(&finding.operations) } else { String::new() }),
         ("was at", finding.elsewhere.as_ref().map(ToString::to_string).unwrap_or_default()),
-        ("also", finding.also.join("\n")),
+        ("also", also(&finding.also)),
         ("impact", finding.impact.clone()),
     ];
     let notes = notes.into_iter().map(|(name, text)| (Level::NOTE.with_name(name), text));
@@ -50,6 +59,17 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
         }
     }
     group
+}
+
+/// The limit of lines about other places of a finding.
+const MAX_ALSO: usize = 10;
+
+fn also(lines: &[String]) -> String {
+    let shown = lines.iter().take(MAX_ALSO).cloned().collect::<Vec<_>>().join("\n");
+    match lines.len().saturating_sub(MAX_ALSO) {
+        0 => shown,
+        more => format!("{shown}\nand {more} more; `--format json` has all"),
+    }
 }
 
 /// The limit of operations that a finding names.

@@ -2,23 +2,31 @@
 
 use super::shape::{Count, Text};
 
-/// Whether a format applies to strings only.
-pub(super) fn applies_to_strings(format: &str) -> bool {
-    const FORMATS: [&str; 12] = [
-        "byte",
-        "binary",
-        "date",
-        "date-time",
-        "email",
-        "hostname",
-        "ipv4",
-        "ipv6",
-        "password",
-        "uri",
-        "uri-reference",
-        "uuid",
-    ];
-    FORMATS.contains(&format)
+/// The formats of strings that OpenAPI or JSON Schema defines. `password` only says how a form shows the string.
+const DEFINED: [&str; 17] = [
+    "byte",
+    "binary",
+    "date",
+    "date-time",
+    "time",
+    "email",
+    "hostname",
+    "idn-email",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "iri",
+    "iri-reference",
+    "uri",
+    "uri-reference",
+    "uri-template",
+    "uuid",
+];
+
+/// Whether a format restricts strings. A name that nobody defines is a note for people (OpenAPI 3.0.3, section 4.4: the
+/// values of `format` are open).
+pub(crate) fn restricts_strings(format: &str) -> bool {
+    DEFINED.contains(&format)
 }
 
 /// Whether a text matches `format: byte` (RFC 4648, section 4).

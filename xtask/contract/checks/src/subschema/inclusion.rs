@@ -5,10 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use document::openapi::{Model, Object};
 
 use super::unchanged::Unchanged;
-use super::{ANY, Conjunction, NEVER, Schemas};
-
-/// The limit of cases to combine for each question. Real documents need less than ten.
-const CASES_PER_QUESTION: usize = 20;
+use super::{ANY, Budget, Conjunction, NEVER, Schemas};
 
 /// One of the two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,8 +32,14 @@ pub(crate) enum Reading {
     /// Values that the service sends: without `writeOnly` properties, and without properties that are not listed
     /// where `additionalProperties` is missing.
     Response,
-    /// A value that is text when it is sent, so that a string may also be a number.
-    Text,
+    /// Text that clients send, so that a string may also be a number, with all properties and items.
+    RequestText,
+    /// Text that the service sends.
+    ResponseText,
+    /// An object that clients send as a form whose properties are [`Part`](Self::Part)s.
+    Parts,
+    /// Text, a list of such parts, or an object in JSON.
+    Part,
     /// Every value.
     Strict,
 }
@@ -45,15 +48,24 @@ impl Reading {
     /// Returns the keyword that marks properties as absent.
     fn hiding(self) -> Option<&'static str> {
         match self {
-            Self::Request | Self::Text => Some("readOnly"),
-            Self::Response => Some("writeOnly"),
+            Self::Request | Self::RequestText | Self::Parts | Self::Part => Some("readOnly"),
+            Self::Response | Self::ResponseText => Some("writeOnly"),
             Self::Strict => None,
         }
     }
 
-    /// Returns how the properties and items of the value are read.
-    pub(super) fn nested(self) -> Self {
-        if self == Self::Text { Self::Request } else { self }
+    /// Whether numbers are text too.
+    pub(super) fn is_text(self) -> bool {
+        matches!(self, Self::RequestText | Self::ResponseText | Self::Part)
+    }
+
+    /// Returns how the properties of the value are read. Its items are read like the value.
+    pub(super) fn property(self) -> Self {
+        match self {
+            Self::Parts => Self::Part,
+            Self::Part => Self::Request,
+            _ => self,
+        }
     }
 }
 
@@ -83,15 +95,13 @@ pub(crate) struct Inclusion<'a> {
     dependents: Vec<Vec<usize>>,
     open: VecDeque<usize>,
     current: usize,
-    /// How many more times a question may be decided.
-    work: usize,
+    pub(super) budget: Budget,
 }
 
 impl<'a> Inclusion<'a> {
-    pub(crate) fn new(base: &'a Model<'a>, revision: &'a Model<'a>, work: usize) -> Self {
+    pub(crate) fn new(base: &'a Model<'a>, revision: &'a Model<'a>, budget: Budget) -> Self {
         Self {
-            schemas: [base, revision]
-                .map(|model| Schemas::new(model, work.saturating_mul(CASES_PER_QUESTION))),
+            schemas: [base, revision].map(|model| Schemas::new(model, budget.clone())),
             unchanged: Unchanged::of(base, revision),
             numbers: HashMap::new(),
             questions: Vec::new(),
@@ -99,7 +109,7 @@ impl<'a> Inclusion<'a> {
             dependents: Vec::new(),
             open: VecDeque::new(),
             current: 0,
-            work,
+            budget,
         }
     }
 
@@ -108,11 +118,11 @@ impl<'a> Inclusion<'a> {
         if self.is_unchanged(question) {
             return true;
         }
+        self.budget.begin();
         let number = self.number(question);
         while let Some(next) = self.open.pop_front() {
             self.current = next;
-            self.work = self.work.saturating_sub(1);
-            if self.results[next] && (self.work == 0 || !self.decide(self.questions[next])) {
+            if self.results[next] && (!self.budget.spend(1) || !self.decide(self.questions[next])) {
                 self.results[next] = false;
                 self.open.extend(std::mem::take(&mut self.dependents[next]));
             }
@@ -168,6 +178,9 @@ impl<'a> Inclusion<'a> {
         if question.wide == ANY || question.narrow == NEVER || self.is_unchanged(question) {
             return true;
         }
+        if !self.budget.spend(1) {
+            return false;
+        }
         let number = self.number(question);
         if self.results[number] && self.dependents[number].last() != Some(&self.current) {
             self.dependents[number].push(self.current);
@@ -196,11 +209,6 @@ impl<'a> Inclusion<'a> {
     /// Whether both conjunctions have a normal form.
     pub(crate) fn is_decided(&mut self, base: Conjunction, revision: Conjunction) -> bool {
         self.of(Side::Base).normal(base).is_ok() && self.of(Side::Revision).normal(revision).is_ok()
-    }
-
-    /// Whether the work that the size of the documents allows is used up.
-    pub(crate) fn is_exhausted(&self) -> bool {
-        self.work == 0 || self.schemas.iter().any(Schemas::is_exhausted)
     }
 
     pub(super) fn of(&mut self, side: Side) -> &mut Schemas<'a> {

@@ -9,11 +9,11 @@
 //! included". The schemas of properties and items stay references to other schemas, which are compared in
 //! turn, so recursive schemas are compared like others, and the cost is linear in the size of the documents.
 
+mod budget;
 mod format;
 mod inclusion;
 mod normal;
 mod number;
-mod pattern;
 mod shape;
 mod unchanged;
 mod within;
@@ -21,21 +21,20 @@ mod within;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-pub(crate) use format::is_base64;
+pub(crate) use budget::Budget;
+pub(crate) use format::{is_base64, restricts_strings};
 pub(crate) use inclusion::{Inclusion, Question, Reading, Side};
-use pattern::Patterns;
-pub(crate) use pattern::is_universal;
-pub(crate) use shape::canonical;
+pub(crate) use number::exact;
 use shape::{Case, Shape};
+pub(crate) use shape::{canonical, canonical_node};
 
 use document::openapi::{Id, Model, Object};
+
+use crate::pattern::Patterns;
 
 /// The keywords without effect on validation.
 pub(crate) const ANNOTATIONS: [&str; 6] =
     ["title", "description", "example", "externalDocs", "discriminator", "deprecated"];
-
-/// The limit of schemas that `allOf` combines.
-const MAX_PARTS: usize = 1_000;
 
 /// A conjunction of schemas: all of them hold. Each has a number within its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -72,14 +71,13 @@ pub(crate) struct Schemas<'a> {
     may_overlap: bool,
     /// The depth of nested computations of normal forms.
     depth: usize,
-    /// How many more cases may be combined.
-    work: usize,
+    budget: Budget,
     patterns: Patterns,
 }
 
 impl<'a> Schemas<'a> {
-    /// Schemas whose normal forms take at most `work` steps together.
-    pub(crate) fn new(model: &'a Model<'a>, work: usize) -> Self {
+    /// The schemas of a document.
+    pub(crate) fn new(model: &'a Model<'a>, budget: Budget) -> Self {
         let (never, null) = (vec![NOTHING], vec![ONLY_NULL]);
         Self {
             model,
@@ -89,7 +87,7 @@ impl<'a> Schemas<'a> {
             hiding: None,
             may_overlap: false,
             depth: 0,
-            work,
+            budget,
             patterns: Patterns::default(),
         }
     }
@@ -101,14 +99,8 @@ impl<'a> Schemas<'a> {
 
     /// The conjunction of the schemas at these places.
     fn at(&mut self, places: impl IntoIterator<Item = Object<'a>>) -> Conjunction {
-        let mut left = if self.is_exhausted() { 0 } else { MAX_PARTS };
-        let mut go_on = || {
-            left = left.saturating_sub(1);
-            left > 0
-        };
-        let parts = flattened(places, &mut go_on);
-        // With more parts, fewer values match.
-        self.work *= usize::from(left > 0);
+        let budget = self.budget.clone();
+        let parts = flattened(places, &mut || budget.spend(1));
         self.conjunction(&parts)
     }
 
@@ -140,6 +132,7 @@ impl<'a> Schemas<'a> {
 
     /// Whether certainly no value matches a schema, counting what is known of the lengths of formats.
     pub(crate) fn accepts_nothing(&mut self, schema: Object<'a>) -> bool {
+        self.budget.begin();
         let schema = self.at([schema]);
         let is_nothing =
             |case: &Case| matches!(&case.shape, Shape::Text(text) if format::is_contradictory(text));

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use document::Node;
 use document::openapi::{Id, Object};
-use num_traits::Zero;
-use serde_json::{Number, Value};
+use num_traits::Signed;
+use serde_json::Value;
 
 use super::number::{End, Range, exact};
-use super::pattern::is_universal;
-use super::shape::{Array, Case, Count, Formats, Members, Shape, Text};
+use super::shape::{Array, Case, Count, Formats, Members, Shape, Text, canonical, canonical_node};
 use super::{ANNOTATIONS, ANY, Conjunction, NEVER, NULL, Normal, Schemas, Undecided, flattened, format};
+use crate::pattern::is_universal;
 
 /// The limit of alternatives of a schema.
 const MAX_CASES: usize = 200;
@@ -35,6 +35,11 @@ impl<'a> Schemas<'a> {
         let cases = self.alternatives(of);
         self.depth -= 1;
         let normal = cases.map(|cases| self.merged(cases).into());
+        if self.budget.is_cut() {
+            // Another question may have more steps left.
+            self.normals.remove(&key);
+            return Err(Undecided);
+        }
         self.normals.insert(key, normal.clone());
         normal
     }
@@ -82,7 +87,10 @@ impl<'a> Schemas<'a> {
                 None => own,
             };
             if let Some(list) = part.get("enum") {
-                let values = Shape::values(list.items().iter().map(Node::to_json));
+                // With `nullable`, authors leave null out of the list.
+                let null = part.flag("nullable").then_some(Value::Null);
+                let values = list.items().iter().map(|item| (canonical_node(item), item.to_json()));
+                let values = Shape::Values(values.chain(null.map(|null| (canonical(&null), null))).collect());
                 left = self.product(&left, &[values.into()])?;
             }
             for keyword in unions {
@@ -95,7 +103,7 @@ impl<'a> Schemas<'a> {
             }
             for excluded in part.children("not") {
                 let excluded = self.at([excluded]);
-                left = self.without(left, excluded)?;
+                left = self.without(left, &[excluded])?;
             }
             cases = Some(left);
         }
@@ -106,9 +114,8 @@ impl<'a> Schemas<'a> {
         let mut cases = Vec::new();
         for one in ones {
             for other in others {
-                self.spend(1 + one.size() + other.size())?;
                 cases.extend(self.both(one, other));
-                if cases.len() > MAX_CASES {
+                if cases.len() > MAX_CASES || self.budget.is_cut() {
                     return Err(Undecided);
                 }
             }
@@ -116,20 +123,24 @@ impl<'a> Schemas<'a> {
         Ok(cases)
     }
 
-    /// Returns the cases without the values of a schema. A case with some of its values gets it as an exception.
-    fn without(&mut self, cases: Vec<Case>, excluded: Conjunction) -> Result<Vec<Case>, Undecided> {
-        let normal = self.normal(excluded);
+    /// Returns the cases without the values of schemas. A case with some of the values of one gets it as an exception.
+    fn without(&mut self, cases: Vec<Case>, excluded: &[Conjunction]) -> Result<Vec<Case>, Undecided> {
+        let normals: Vec<Normal> = excluded.iter().map(|schema| self.normal(*schema)).collect();
         let mut left = Vec::new();
-        for case in cases {
-            self.spend(1 + normal.as_ref().map_or(0, |others| others.len()))?;
-            match &normal {
-                Ok(others) if others.iter().all(|other| self.both(&case, other).is_none()) => left.push(case),
-                Ok(others) if others.iter().any(|other| is_whole(other, &case)) => {}
-                _ => {
-                    let exception = Case { except: BTreeSet::from([excluded]), ..case.clone() };
-                    left.extend(self.both(&case, &exception));
+        'cases: for case in cases {
+            let mut except = BTreeSet::new();
+            for (schema, normal) in excluded.iter().zip(&normals) {
+                match normal {
+                    Ok(others) if others.iter().all(|other| self.both(&case, other).is_none()) => {}
+                    Ok(others) if others.iter().any(|other| is_whole(other, &case)) => continue 'cases,
+                    _ => drop(except.insert(*schema)),
+                }
+                if self.budget.is_cut() {
+                    return Err(Undecided);
                 }
             }
+            let exception = Case { except, ..case.clone() };
+            left.extend(if exception.except.is_empty() { Some(case) } else { self.both(&case, &exception) });
         }
         Ok(left)
     }
@@ -138,7 +149,7 @@ impl<'a> Schemas<'a> {
     fn merged(&mut self, cases: Vec<Case>) -> Vec<Case> {
         let mut merged = Vec::new();
         let mut values = BTreeMap::new();
-        for mut case in cases {
+        for mut case in joined(cases) {
             if let Shape::Number(range, formats) = &case.shape
                 && formats.is_empty()
                 && let Some(numbers) = range.listed(MAX_VALUES)
@@ -163,16 +174,6 @@ impl<'a> Schemas<'a> {
         except.iter().all(|except| values.values().all(|value| self.accepts(*except, value) == Some(false)))
     }
 
-    /// Subtracts from the remaining work.
-    fn spend(&mut self, work: usize) -> Result<(), Undecided> {
-        self.work = self.work.saturating_sub(work);
-        if self.is_exhausted() { Err(Undecided) } else { Ok(()) }
-    }
-
-    pub(super) fn is_exhausted(&self) -> bool {
-        self.work == 0
-    }
-
     /// Returns the alternatives under a keyword, if the schema has it. With a discriminator each value selects one
     /// alternative, so the alternatives of `oneOf` do not exclude each other.
     fn union(&mut self, part: &Object<'a>, keyword: &str) -> Result<Option<Vec<Case>>, Undecided> {
@@ -188,9 +189,9 @@ impl<'a> Schemas<'a> {
         let mut cases = Vec::new();
         for (position, member) in members.iter().enumerate() {
             let mut own = self.normal(*member)?.to_vec();
-            for (_, other) in members.iter().enumerate().filter(|(other, _)| exclusive && *other != position)
-            {
-                own = self.without(own, *other)?;
+            if exclusive {
+                let others = [&members[..position], &members[position + 1..]].concat();
+                own = self.without(own, &others)?;
             }
             cases.extend(own);
             if cases.len() > MAX_CASES {
@@ -255,8 +256,7 @@ impl<'a> Schemas<'a> {
 
     fn string(part: &Object<'a>) -> Text {
         let pattern = part.text("pattern").filter(|pattern| !is_universal(pattern));
-        // A password is any string; the format only affects how forms display it.
-        let format = part.text("format").filter(|format| *format != "password");
+        let format = part.text("format").filter(|format| format::restricts_strings(format));
         Text {
             length: count(part, "Length"),
             patterns: pattern.into_iter().map(str::to_owned).collect(),
@@ -285,6 +285,30 @@ impl<'a> Schemas<'a> {
             others,
         }
     }
+}
+
+/// Joins ranges of numbers that touch.
+fn joined(cases: Vec<Case>) -> Vec<Case> {
+    let (mut joined, mut ranges): (Vec<Case>, Vec<(Range, Formats)>) = (Vec::new(), Vec::new());
+    for case in cases {
+        match case.shape {
+            Shape::Number(range, formats) if case.except.is_empty() => ranges.push((range, formats)),
+            shape => joined.push(Case { shape, ..case }),
+        }
+    }
+    ranges.sort_by(|(one, _), (other, _)| one.low_first(other));
+    let mut kept: Vec<(Range, Formats)> = Vec::new();
+    for (range, formats) in ranges {
+        match kept
+            .last_mut()
+            .and_then(|(last, known)| Some((last.joined(&range).filter(|_| *known == formats)?, last)))
+        {
+            Some((both, last)) => *last = both,
+            None => kept.push((range, formats)),
+        }
+    }
+    joined.extend(kept.into_iter().map(|(range, formats)| Case::from(Shape::Number(range, formats))));
+    joined
 }
 
 /// Whether a schema with `nullable: true` has no `type`, but combines schemas. OpenAPI 3.0.3 (section 4.7.24.1) gives
@@ -316,7 +340,7 @@ fn is_whole(case: &Case, of: &Case) -> bool {
     whole && case.except.is_empty()
 }
 
-fn number_at<'a>(part: &Object<'a>, keyword: &str) -> Option<&'a Number> {
+fn number_at<'a>(part: &Object<'a>, keyword: &str) -> Option<&'a document::Number> {
     match &part.get(keyword)?.value {
         document::Value::Number(number) => Some(number),
         _ => None,
@@ -330,18 +354,16 @@ fn number(part: &Object<'_>, is_integer: bool) -> Shape {
     };
     let low = end("minimum", "exclusiveMinimum");
     let high = end("maximum", "exclusiveMaximum");
-    let steps = number_at(part, "multipleOf").and_then(exact).filter(|step| !step.is_zero());
+    let step = number_at(part, "multipleOf").and_then(exact).filter(Signed::is_positive);
     let all = if is_integer { Range::integers() } else { Range::default() };
-    let mut range = all.and(&Range { low, high, steps: steps.into_iter().collect() });
+    let mut range = all.and(&Range { low, high, step });
     let mut formats = Formats::new();
     match part.text("format") {
         Some("int32") if is_integer => range = range.and(&Range::of_bits(32)),
         Some("int64") if is_integer => range = range.and(&Range::of_bits(64)),
-        // JSON numbers are read as doubles in any case, and the widths of integers apply to integers only.
-        Some("double" | "int32" | "int64") => {}
-        Some(format) if !format::applies_to_strings(format) => {
-            formats.insert(format.to_owned());
-        }
+        Some(format @ "float") => drop(formats.insert(format.to_owned())),
+        // JSON numbers are read as doubles in any case, the widths of integers apply to integers only, and other formats
+        // have no definition for numbers.
         _ => {}
     }
     Shape::Number(range, formats)

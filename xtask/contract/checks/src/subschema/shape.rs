@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use document::Node;
 use num_rational::BigRational;
 use serde_json::Value;
 
@@ -95,13 +96,16 @@ impl Members {
 }
 
 impl Case {
-    /// Returns the number of conditions that each combination with another case copies.
+    /// Returns the number of values and conditions that a combination with another case copies.
     pub(super) fn size(&self) -> usize {
-        match &self.shape {
-            Shape::Number(range, _) => range.steps.len(),
-            Shape::Text(text) => text.patterns.len(),
-            _ => 0,
-        }
+        let shape = match &self.shape {
+            Shape::Values(values) => values.len(),
+            Shape::Number(range, _) => range.size(),
+            Shape::Text(text) => text.patterns.len() + text.formats.len(),
+            Shape::Array(_) => 0,
+            Shape::Object(members) => members.properties.len() + members.required.len(),
+        };
+        1 + shape + self.except.len()
     }
 }
 
@@ -135,8 +139,11 @@ impl Shape {
 }
 
 impl Schemas<'_> {
-    /// The values in both alternatives. `None` if there are none.
+    /// The values in both alternatives. `None` if there are none, or no step is left.
     pub(super) fn both(&mut self, one: &Case, other: &Case) -> Option<Case> {
+        if !self.budget.spend(one.size() + other.size()) {
+            return None;
+        }
         let except: BTreeSet<_> = one.except.union(&other.except).copied().collect();
         let shape = match (&one.shape, &other.shape) {
             (Shape::Values(values), _) => self.listed(values, other, &except)?,
@@ -181,8 +188,8 @@ impl Schemas<'_> {
         except: &BTreeSet<Conjunction>,
     ) -> Option<Shape> {
         let mut kept = values.clone();
-        kept.retain(|_, value| {
-            self.holds(case, value) != Some(false)
+        kept.retain(|key, value| {
+            self.holds_listed(case, key, value) != Some(false)
                 && except.iter().all(|except| self.accepts(*except, value) != Some(true))
         });
         (!kept.is_empty()).then_some(Shape::Values(kept))
@@ -231,13 +238,31 @@ impl Schemas<'_> {
         any(cases.iter().map(|case| self.holds(case, value)))
     }
 
+    /// Whether a listed value is valid against a conjunction; `None` if that is undecided.
+    pub(crate) fn accepts_listed(&mut self, schema: Conjunction, key: &str, value: &Value) -> Option<bool> {
+        let cases = self.normal(schema).ok()?;
+        any(cases.iter().map(|case| self.holds_listed(case, key, value)))
+    }
+
+    /// Whether a listed value is in an alternative. Numbers are told apart by their keys, also where JSON readers round them.
+    pub(super) fn holds_listed(&mut self, case: &Case, key: &str, value: &Value) -> Option<bool> {
+        match &case.shape {
+            Shape::Values(values) if !values.contains_key(key) => Some(false),
+            Shape::Values(_) => self.is_kept(case, value, Some(true)),
+            _ => self.holds(case, value),
+        }
+    }
+
     /// Whether the value is in an alternative; `None` if that is undecided.
     pub(super) fn holds(&mut self, case: &Case, value: &Value) -> Option<bool> {
+        if !self.budget.spend(size(value)) {
+            return None;
+        }
         let shape = match (&case.shape, value) {
             (Shape::Values(values), _) => Some(values.contains_key(&canonical(value))),
             (Shape::Number(range, _), Value::Number(number)) => Some(range.contains(&exact(number)?)),
             (Shape::Text(text), Value::String(string)) => {
-                let matches = text.patterns.iter().map(|pattern| self.patterns.matches(pattern, string));
+                let matches = text.patterns.iter().map(|pattern| self.patterns.matches(pattern, value));
                 let length = text.length.contains(string.chars().count());
                 // Every string is binary data.
                 let is_any = text.formats.iter().all(|format| format == "binary");
@@ -264,12 +289,29 @@ impl Schemas<'_> {
             }
             _ => Some(false),
         };
+        self.is_kept(case, value, shape)
+    }
+
+    /// Whether no excluded schema has a value of the shape.
+    fn is_kept(&mut self, case: &Case, value: &Value, shape: Option<bool>) -> Option<bool> {
         match shape {
             Some(false) => Some(false),
             _ => all([shape].into_iter().chain(
                 case.except.iter().map(|except| self.accepts(*except, value).map(|accepted| !accepted)),
             )),
         }
+    }
+}
+
+/// The number of steps to look at a value.
+fn size(value: &Value) -> usize {
+    /// The number of bytes that a pattern reads in one step.
+    const BYTES: usize = 20;
+    1 + match value {
+        Value::String(text) => text.len() / BYTES,
+        Value::Array(items) => items.len(),
+        Value::Object(entries) => entries.len(),
+        _ => 0,
     }
 }
 
@@ -288,6 +330,26 @@ fn any(results: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
         }
     }
     known
+}
+
+/// Returns the value as JSON, with all digits of numbers.
+pub(crate) fn canonical_node(node: &Node) -> String {
+    match &node.value {
+        document::Value::Number(number) if number.is_rounded() => number.to_string(),
+        document::Value::Sequence(items) => {
+            format!("[{}]", items.iter().map(canonical_node).collect::<Vec<_>>().join(", "))
+        }
+        document::Value::Mapping(mapping) => {
+            let sorted: BTreeMap<_, _> = mapping
+                .entries()
+                .iter()
+                .map(|entry| (entry.key.as_str(), canonical_node(&entry.value)))
+                .collect();
+            let entries = sorted.iter().map(|(key, value)| format!("{}: {value}", Value::from(*key)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+        }
+        _ => canonical(&node.to_json()),
+    }
 }
 
 /// Returns the value as JSON. Equal values have equal text: 1 and 1.0 are one number.

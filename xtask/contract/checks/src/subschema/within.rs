@@ -13,31 +13,31 @@ impl Inclusion<'_> {
     pub(super) fn is_covered(&mut self, question: Question, case: &Case, wide: &[Case]) -> bool {
         if let Shape::Values(values) = &case.shape {
             // Text cannot express null.
-            let is_sent = |value: &&Value| question.reading != Reading::Text || !value.is_null();
-            return values
-                .values()
-                .filter(is_sent)
-                .all(|value| wide.iter().any(|wide| self.has(question, wide, value)));
+            let is_sent = |value: &Value| !(question.reading.is_text() && value.is_null());
+            let mut sent = values.iter().filter(|(_, value)| is_sent(value));
+            return sent.all(|(key, value)| wide.iter().any(|wide| self.has(question, wide, key, value)));
         }
         wide.iter().any(|wide| self.is_within(question, case, wide))
     }
 
     /// Whether a value is in a case of the wide side.
-    fn has(&mut self, question: Question, wide: &Case, value: &Value) -> bool {
+    fn has(&mut self, question: Question, wide: &Case, key: &str, value: &Value) -> bool {
         let schemas = self.of(question.side.other());
-        let as_text = question.reading == Reading::Text && (value.is_number() || value.is_boolean());
-        schemas.holds(wide, value) == Some(true)
+        let as_text = question.reading.is_text() && (value.is_number() || value.is_boolean());
+        schemas.holds_listed(wide, key, value) == Some(true)
             || (as_text && schemas.holds(wide, &Value::String(value.to_string())) == Some(true))
     }
 
     /// Whether all values of a case without a list of values are in another.
     fn is_within(&mut self, question: Question, narrow: &Case, wide: &Case) -> bool {
-        let nested = Question { reading: question.reading.nested(), ..question };
+        if !self.budget.spend(narrow.size() + wide.size()) {
+            return false;
+        }
         let within = match (&narrow.shape, &wide.shape) {
             (Shape::Number(narrow, formats), Shape::Number(wide, demanded)) => {
                 wide.includes(narrow) && demanded.is_subset(formats)
             }
-            (Shape::Number(..), Shape::Text(text)) if question.reading == Reading::Text => {
+            (Shape::Number(..), Shape::Text(text)) if question.reading.is_text() => {
                 text.length == Count::default() && text.patterns.is_empty() && text.formats.is_empty()
             }
             (Shape::Text(narrow), Shape::Text(wide)) => {
@@ -49,9 +49,9 @@ impl Inclusion<'_> {
                 let none = narrow.count.max == Some(0);
                 wide.count.includes(narrow.count)
                     && (!wide.unique || narrow.unique || narrow.count.max.is_some_and(|max| max < 2))
-                    && (none || self.lookup(Question { narrow: narrow.items, wide: wide.items, ..nested }))
+                    && (none || self.lookup(Question { narrow: narrow.items, wide: wide.items, ..question }))
             }
-            (Shape::Object(narrow), Shape::Object(wide)) => self.is_object_within(nested, narrow, wide),
+            (Shape::Object(narrow), Shape::Object(wide)) => self.is_object_within(question, narrow, wide),
             _ => false,
         };
         within && wide.except.iter().all(|except| self.is_outside(question, narrow, *except))
@@ -61,7 +61,7 @@ impl Inclusion<'_> {
         let is_hidden = |side: Side, schema: Option<Conjunction>| {
             schema.is_some_and(|schema| self.schemas[side as usize].is_hidden(schema))
         };
-        let (side, other) = (question.side, question.side.other());
+        let (side, other, reading) = (question.side, question.side.other(), question.reading.property());
         let is_sent =
             |name: &String| !is_hidden(side, narrow.property(name)) && !is_hidden(other, wide.property(name));
         let is_required =
@@ -97,9 +97,11 @@ impl Inclusion<'_> {
                 let narrow =
                     narrow.properties.get(name).copied().or(narrow.others).or(required).unwrap_or(unlisted);
                 let wide = wide.property(name).unwrap_or(ANY);
-                self.lookup(Question { narrow, wide, ..question })
+                self.lookup(Question { narrow, wide, reading, ..question })
             })
-            && wide.others.is_none_or(|wide| self.lookup(Question { narrow: unlisted, wide, ..question }))
+            && wide
+                .others
+                .is_none_or(|wide| self.lookup(Question { narrow: unlisted, wide, reading, ..question }))
     }
 
     /// Whether no value of a case is a value of an excluded schema of the other document: the types, numbers or
@@ -107,7 +109,7 @@ impl Inclusion<'_> {
     fn is_outside(&mut self, question: Question, narrow: &Case, excluded: Conjunction) -> bool {
         let other = question.side.other();
         let Ok(cases) = self.of(other).normal(excluded) else { return false };
-        let differs = |case: &Case| match (&case.shape, &narrow.shape) {
+        let mut differs = |case: &Case| match (&case.shape, &narrow.shape) {
             (Shape::Values(values), _) => values
                 .values()
                 .all(|value| self.schemas[question.side as usize].holds(narrow, value) == Some(false)),
@@ -116,11 +118,17 @@ impl Inclusion<'_> {
             }
             (one, other) => std::mem::discriminant(one) != std::mem::discriminant(other),
         };
-        if cases.iter().all(differs) {
+        // The values of the case have one type, so only the excluded values of that type matter.
+        let others: Vec<&Case> = cases.iter().filter(|case| !differs(case)).collect();
+        if others.is_empty() {
             return true;
         }
         let strict =
             Question { side: other, narrow: excluded, wide: ANY, reading: Reading::Strict, ..question };
-        narrow.except.iter().any(|except| self.lookup(Question { wide: *except, ..strict }))
+        narrow.except.iter().any(|except| {
+            let Ok(wide) = self.of(question.side).normal(*except) else { return false };
+            self.lookup(Question { wide: *except, ..strict })
+                || others.iter().all(|case| self.is_covered(strict, case, &wide))
+        })
     }
 }

@@ -2,6 +2,7 @@
 
 mod breaking;
 mod drift;
+mod growth;
 mod lint;
 mod oracle;
 

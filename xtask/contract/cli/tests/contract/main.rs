@@ -75,14 +75,14 @@ fn a_closed_pipe_ends_the_program_quietly_with_its_status() {
     }
     let workplace = Workplace::new(&[("library.yaml", &paths)]);
     let mut program = workplace
-        .command(&["lint", "library.yaml"])
+        .command(&["lint", "--format", "github", "library.yaml"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut line = String::new();
     BufReader::with_capacity(16, program.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.starts_with("error["), "{line}");
+    assert!(line.starts_with("::error"), "{line}");
     let mut said = String::new();
     program.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!((program.wait().unwrap().code(), said.as_str()), (Some(1), ""));

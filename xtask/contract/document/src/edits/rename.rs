@@ -1,5 +1,7 @@
 //! Renames something with everything that refers to it.
 
+use std::collections::HashSet;
+
 use serde_json::Value as Json;
 
 use super::format::{flow, key_like};
@@ -29,6 +31,9 @@ pub(super) fn at(model: &Model<'_>, at: &str, to: &str) -> Option<Vec<Edit>> {
 /// or a place cannot be edited.
 pub(super) fn renamed(object: Object<'_>, to: &str) -> Option<Vec<Edit>> {
     let (model, own) = (object.model(), object.pointer());
+    if to != object.name() && names_a_value(object) {
+        return None;
+    }
     let text = model.source();
     let mut edits = vec![parts::rename(text, model.root().node(), &own, to)?];
     if to == object.name() {
@@ -44,6 +49,33 @@ pub(super) fn renamed(object: Object<'_>, to: &str) -> Option<Vec<Edit>> {
         edits.extend(variables(object, to));
     }
     Some(edits)
+}
+
+/// Whether the name of a component is a value of a discriminator, because no mapping names the schema (OpenAPI 3.0.3, section
+/// 4.7.25). With another name, other values would be sent.
+fn names_a_value(component: Object<'_>) -> bool {
+    let (mut open, mut extended) = (vec![component], HashSet::new());
+    while let Some(schema) = open.pop() {
+        if extended.insert(schema.id) {
+            open.extend(schema.resolved_children("allOf"));
+        }
+    }
+    let is_component = component.kind() == Kind::Schema && component.keyword() == "schemas";
+    let mut discriminators = component.model().all(Kind::Discriminator);
+    is_component
+        && discriminators.any(|discriminator| {
+            let Some(owner) = discriminator.parent() else { return false };
+            let mut alternatives =
+                ["oneOf", "anyOf"].into_iter().flat_map(|keyword| owner.resolved_children(keyword));
+            let is_selected = owner.id != component.id && extended.contains(&owner.id)
+                || alternatives.any(|alternative| alternative == component);
+            let mut mapped = discriminator.get("mapping").into_iter().flat_map(Node::entries);
+            is_selected
+                && !mapped.any(|entry| {
+                    let name = entry.value.as_str().unwrap_or_default();
+                    name.rsplit('/').next() == Some(component.name())
+                })
+        })
 }
 
 /// Returns the edit of a place that refers to the object with the pointer `own`.

@@ -12,9 +12,8 @@ pub struct Encoding<'a> {
 }
 
 impl<'a> Encoding<'a> {
-    /// Returns the encoding of a property in a media type.
-    pub fn new(media_type: Object<'a>, property: Object<'a>) -> Self {
-        let object = media_type.children("encoding").find(|encoding| encoding.name() == property.name());
+    /// Returns the encoding of a property, with its Encoding Object if it has one.
+    pub fn new(object: Option<Object<'a>>, property: Object<'a>) -> Self {
         Self { object, property }
     }
 

@@ -76,7 +76,7 @@ impl<'a> MediaType<'a> {
 pub fn normal_media_type(written: &str) -> String {
     let mut parts = written.split(';').map(str::trim);
     let name = parts.next().unwrap_or_default().to_ascii_lowercase().replace(char::is_whitespace, "");
-    let is_json = name.ends_with("/json") || name.ends_with("+json");
+    let is_json = is_json(&name);
     let parameters = parts.filter_map(|part| part.split_once('=')).map(|(key, value)| {
         let (key, value) = (key.trim().to_ascii_lowercase(), value.trim().trim_matches('"'));
         let value = if key == "charset" { value.to_ascii_lowercase() } else { value.to_owned() };
@@ -84,6 +84,14 @@ pub fn normal_media_type(written: &str) -> String {
     });
     let parameters: BTreeMap<_, _> = parameters.filter(|(key, _)| !(is_json && key == "charset")).collect();
     parameters.iter().fold(name, |name, (key, value)| format!("{name};{key}={value}"))
+}
+
+/// Whether a media type is JSON (RFC 8259, RFC 6839).
+pub fn is_json(name: &str) -> bool {
+    let name = name.split(';').next().unwrap_or_default().trim_end();
+    ["/json", "+json"]
+        .iter()
+        .any(|end| name.len() >= end.len() && name[name.len() - end.len()..].eq_ignore_ascii_case(end))
 }
 
 /// Returns the media types and ranges that cover a media type in normal form, the nearest first: itself, without

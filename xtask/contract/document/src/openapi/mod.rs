@@ -32,7 +32,9 @@ mod tables;
 mod understood;
 
 pub use encoding::Encoding;
-pub use media_type::{Header, MediaType, RequestBody, Response, covering_media_types, normal_media_type};
+pub use media_type::{
+    Header, MediaType, RequestBody, Response, covering_media_types, is_json, normal_media_type,
+};
 pub use model::{Id, Model, Object, Step, head};
 pub use operation::{METHODS, Operation, PathItem, Server, covering_statuses, template};
 pub use parameter::{Parameter, Serialization};
@@ -40,7 +42,7 @@ pub use references::in_place;
 pub use schema::{Additional, Schema};
 pub use security::{Requirement, Security};
 pub use tables::{Demand, Keys, Kind, Shape, Table};
-pub use understood::{LeftOut, NOT_UNDERSTOOD, not_compared};
+pub use understood::{Invalid, LeftOut, NOT_UNDERSTOOD, Reason};
 
 use crate::rule::Rule;
 

@@ -1,9 +1,9 @@
 //! The model: all objects of a document with their places.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::{Kind, MediaType, Schema};
-use crate::finding::{Spot, Subject};
+use super::{Invalid, Kind, MediaType, Reason, Schema};
+use crate::finding::{Finding, Spot, Subject};
 use crate::rule::Findings;
 use crate::text::{Document, Node, Span, Value, pointer};
 
@@ -47,8 +47,7 @@ pub struct Model<'a> {
     /// The object of each node that is one, by the address of the node.
     pub(super) places: HashMap<usize, Id>,
     pub(super) complete: bool,
-    /// The pointers of values of the wrong type that read like an absent keyword, or that nothing compares.
-    pub(super) harmless: HashSet<String>,
+    pub(super) invalid: Vec<Invalid>,
 }
 
 impl<'a> Model<'a> {
@@ -61,6 +60,15 @@ impl<'a> Model<'a> {
     /// only consequences.
     pub fn is_complete(&self) -> bool {
         self.complete
+    }
+
+    /// The places that a comparison cannot use. Invalid values without influence on a comparison are not among them.
+    pub fn invalid(&self) -> &[Invalid] {
+        &self.invalid
+    }
+
+    pub(super) fn note_invalid(&mut self, finding: Option<Finding>, reason: Reason) {
+        self.invalid.extend(finding.map(|finding| Invalid { finding, reason }));
     }
 
     /// The text of the document.
@@ -325,7 +333,10 @@ impl<'a> Object<'a> {
                     let name = object.text("operationId").map_or_else(unnamed, |id| clipped(id).to_owned());
                     Subject::document().with("operation", &name)
                 }
-                Kind::Parameter => with("parameter", object.text("name").unwrap_or(object.name())),
+                Kind::Parameter => {
+                    let name = object.text("name").or_else(|| object.resolved()?.text("name"));
+                    with("parameter", name.unwrap_or(object.name()))
+                }
                 Kind::Tag => with("tag", object.text("name").unwrap_or_default()),
                 Kind::Server => with("server", object.text("url").unwrap_or_default()),
                 Kind::Schema if object.keyword() == "properties" => with("property", object.name()),

@@ -1,6 +1,6 @@
 //! Path items, operations and servers.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::text::Node;
 
@@ -207,9 +207,11 @@ impl<'a> Server<'a> {
         const MAX_URLS: usize = 100;
         let (shape, names) = template(self.url());
         let mut pieces = shape.split("{}");
+        let variables: HashMap<&str, Object<'a>> =
+            self.variables().map(|variable| (variable.name(), variable)).collect();
         let mut urls = vec![pieces.next().unwrap_or_default().to_owned()];
         for (name, piece) in names.into_iter().zip(pieces) {
-            let variable = self.variables().find(|variable| variable.name() == name);
+            let variable = variables.get(name);
             let listed =
                 variable.and_then(|variable| variable.get("enum")).map(Node::items).unwrap_or_default();
             let mut values: Vec<_> = listed.iter().filter_map(Node::as_str).collect();
@@ -221,8 +223,12 @@ impl<'a> Server<'a> {
             } else if values.len() * urls.len() > MAX_URLS {
                 values = vec![&together];
             }
-            let with = |url: &String| values.iter().map(|value| format!("{url}{value}{piece}")).collect();
-            urls = urls.iter().flat_map(|url| -> Vec<String> { with(url) }).collect();
+            if let [value] = values.as_slice() {
+                urls.iter_mut().for_each(|url| url.extend([value, piece]));
+            } else {
+                let with = |url: &String| values.iter().map(|value| format!("{url}{value}{piece}")).collect();
+                urls = urls.iter().flat_map(|url| -> Vec<String> { with(url) }).collect();
+            }
         }
         urls
     }

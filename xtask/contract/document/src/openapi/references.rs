@@ -4,10 +4,10 @@ use crate::text::Node;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::Kind;
 use super::model::{Id, Model, Object, address};
 use super::shapes::with_article;
-use crate::finding::{Suggestions, shortened};
+use super::{Kind, Reason};
+use crate::finding::{Finding, Suggestions, shortened};
 use crate::rule::{Added, Findings, rules};
 use crate::text::pointer;
 
@@ -50,7 +50,7 @@ pub(super) fn follow(root: &Node, model: &mut Model<'_>) {
 }
 
 pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
-    let mut external = Vec::new();
+    let (mut external, mut without_target) = (Vec::new(), Vec::new());
     for object in model.everything().filter(Object::is_reference) {
         let Some(reference) = object.text("$ref") else { continue };
         let (message, fix) = match model.target(object.id) {
@@ -73,6 +73,7 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
         };
         let meant = meant(reference, object, &mut findings.suggestions);
         let added = findings.add(&INVALID, object.value_spot("$ref"), message, fix);
+        without_target.extend(added.copied());
         added.meant(meant.as_deref(), Added::write);
     }
     if let Some(first) = external.first() {
@@ -84,11 +85,15 @@ pub(super) fn check(model: &mut Model<'_>, findings: &mut Findings) {
             number => format!("{number} references lead to other files, the first {place}."),
         };
         let fix = "Bundle the document into one file first, for example with `redocly bundle`.";
-        findings.add(&INVALID, spot, message, fix);
+        let found = findings.add(&INVALID, spot, message, fix).copied();
+        model.note_invalid(found, Reason::OtherFile);
         model.complete = false;
-        return;
+    } else {
+        without_target.extend(cycles(model, findings));
     }
-    cycles(model, findings);
+    for finding in without_target {
+        model.note_invalid(Some(finding), Reason::Reference);
+    }
 }
 
 /// Returns the reference to the component whose name is similar to the last part of a wrong one.
@@ -100,8 +105,10 @@ fn meant(wrong: &str, object: Object<'_>, suggestions: &mut Suggestions) -> Opti
     Some(format!("#{}", known().find(|it| it.name() == found)?.pointer()))
 }
 
-/// Reports cycles of references, and of schemas that apply to the same value.
-fn cycles(model: &Model<'_>, findings: &mut Findings) {
+/// Reports cycles of references, and of schemas that apply to the same value. Returns the findings about references without
+/// a target; schemas that reach themselves through `allOf` and `oneOf` can be compared.
+fn cycles(model: &Model<'_>, findings: &mut Findings) -> Vec<Finding> {
+    let mut without_target = Vec::new();
     let mut graph: DiGraph<Id, ()> = DiGraph::new();
     let nodes: Vec<NodeIndex> = (0..model.objects.len()).map(|id| graph.add_node(id)).collect();
     for object in model.everything() {
@@ -120,8 +127,10 @@ fn cycles(model: &Model<'_>, findings: &mut Findings) {
         let reference = shortened(object.text("$ref").unwrap_or_default());
         let message = format!("`{reference}` leads back to this place.");
         let fix = "Replace the reference by the object, or move it into a property or items.";
-        findings.add(&CYCLE, object.value_spot("$ref"), message, fix);
+        let added = findings.add(&CYCLE, object.value_spot("$ref"), message, fix);
+        without_target.extend(added.copied().filter(|_| object.resolved().is_none()));
     }
+    without_target
 }
 
 /// Returns the schemas in this one that apply to the same value.

@@ -5,13 +5,13 @@
 //!
 //! The same pass builds the [`Model`] that all other rules use.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::text::{Entry, Node, Span, Value};
 
 use super::model::{Id, Model, Record, Step, address, head};
 use super::tables::{Demand, Keys, Kind, Shape};
-use super::{references, shapes};
+use super::{Reason, references, shapes};
 use crate::finding::{Spot, Subject, edit_distance, shortened};
 use crate::rule::{Added, Findings, Rule, rules};
 use crate::text::{Document, pointer};
@@ -41,7 +41,7 @@ pub(super) fn model<'a>(document: &'a Document, findings: &mut Findings) -> Mode
         kinds: HashMap::new(),
         places: HashMap::new(),
         complete: true,
-        harmless: HashSet::new(),
+        invalid: Vec::new(),
     };
     let mut walker = Walker { model, findings, parent: None, steps: Vec::new() };
     walker.open(Kind::OpenApi, &document.root, None, false);
@@ -130,7 +130,10 @@ impl<'a> Walker<'a, '_> {
             if is_missing && !node.entries().iter().any(is_misspelt) {
                 let spot = self.model.object(id).spot();
                 let message = format!("{} has no `{keyword}`.", spot.subject);
-                self.findings.add(&MISSING, spot, message, format!("Add `{keyword}`."));
+                let added = self.findings.add(&MISSING, spot, message, format!("Add `{keyword}`."));
+                // Such a parameter is left out of its operation.
+                let parameter = added.copied().filter(|_| kind == Kind::Parameter);
+                self.model.note_invalid(parameter, Reason::Content);
             }
         }
         self.parent = parent;
@@ -149,17 +152,23 @@ impl<'a> Walker<'a, '_> {
                 format!("`{}` is not a keyword of the {}.", shortened(&entry.key), kind.table().name);
             let fix = shapes::instead_of(kind, &entry.key);
             let added = self.say(&KEYWORD, &[], entry.key_span, message, fix);
+            // A reference where the specification allows none replaces everything that surrounds it.
+            let reference = added.copied().filter(|_| entry.key == "$ref");
+            let reason = reason(entry);
             let at = added.place();
             shapes::repair_of(kind, &entry.key, at).into_iter().fold(added, Added::repair);
+            self.model.note_invalid(reference, reason);
             return;
         }
         if let Some(fix) = shapes::wrong_key(*keys, &entry.key) {
             let message =
                 format!("`{}` cannot be a key of the {}.", shortened(&entry.key), kind.table().name);
             let added = self.say(&KEY, &[], entry.key_span, message, fix);
+            let found = added.copied();
             if *keys == Keys::Paths {
                 added.rename(&format!("/{}", entry.key));
             }
+            self.model.note_invalid(found, reason(entry));
             return;
         }
         self.value(shape, &entry.value, Some(entry.key_span));
@@ -236,9 +245,9 @@ impl<'a> Walker<'a, '_> {
         let fix = format!("Write {expected}{}.", shapes::hint(self.last_keyword(), node));
         let is_harmless = self.is_harmless(node);
         let added = self.say(&TYPE, &[], head(node), message, fix);
-        let place = Some(added.place()).filter(|_| is_harmless);
+        let found = added.copied().filter(|_| !is_harmless);
         right.into_iter().fold(added, Added::write);
-        self.model.harmless.extend(place);
+        self.model.note_invalid(found, Reason::Content);
     }
 
     /// Whether a value of the wrong type does not prevent a comparison: it is in a text for people, or it reads like an
@@ -289,6 +298,14 @@ impl<'a> Walker<'a, '_> {
             None => Spot { pointer: String::new(), span, subject: Subject::document() },
         };
         self.findings.add(rule, spot, message, fix)
+    }
+}
+
+/// Why a comparison cannot use an entry: a reference that is not allowed where it is may lead to another file.
+fn reason(entry: &Entry) -> Reason {
+    match entry.value.as_str() {
+        Some(reference) if entry.key == "$ref" && !reference.starts_with('#') => Reason::OtherFile,
+        _ => Reason::Content,
     }
 }
 

@@ -7,6 +7,7 @@ use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
+use super::number::Number;
 use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened};
 use super::yaml::{MAX_DEPTH, MAX_NODES, duplicate_key, too_deep, too_many};
 
@@ -71,7 +72,8 @@ impl Reader<'_> {
             Parsed::NumberLit(literal) => {
                 let too_large = "is a number that is too large for JSON readers";
                 let message = |_| format!("`{}` {too_large}", shortened(literal.value));
-                Value::Number(literal.value.parse().map_err(message).map_err(|it| Problem::at(span, it))?)
+                let nearest = literal.value.parse().map_err(message).map_err(|it| Problem::at(span, it))?;
+                Value::Number(Number::written(literal.value, nearest))
             }
             Parsed::Array(array) => {
                 let items = array.elements.iter().map(|item| self.node(item, depth + 1));

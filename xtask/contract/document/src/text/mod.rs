@@ -2,6 +2,7 @@
 
 mod json;
 mod mistakes;
+mod number;
 pub mod pointer;
 mod scalar;
 mod tree;
@@ -10,6 +11,7 @@ mod yaml;
 use std::path::Path;
 use std::{fs, io};
 
+pub use number::Number;
 pub use tree::{Entry, Mapping, Node, Problem, Span, Value, shortened, type_of};
 pub use yaml::{MAX_DEPTH, MAX_NODES, decode};
 

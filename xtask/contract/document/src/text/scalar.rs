@@ -1,8 +1,9 @@
 //! The values of scalars in the core schema of YAML 1.2.2, section 10.3.2.
 
 use saphyr_parser::ScalarStyle;
-use serde_json::Number;
+use serde_json::Number as Nearest;
 
+use super::number::Number;
 use super::tree::{Value, shortened};
 
 /// The value of a scalar.
@@ -16,13 +17,13 @@ pub(super) fn value(text: &str, style: ScalarStyle) -> Result<Value, String> {
         "true" | "True" | "TRUE" => Value::Bool(true),
         "false" | "False" | "FALSE" => Value::Bool(false),
         _ => match number(text)? {
-            Some(number) => Value::Number(number),
+            Some(number) => Value::Number(Number::written(text, number)),
             None => Value::String(text.to_owned()),
         },
     })
 }
 
-fn number(text: &str) -> Result<Option<Number>, String> {
+fn number(text: &str) -> Result<Option<Nearest>, String> {
     // Most scalars are words, and are rejected here.
     if !text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first)) {
         return Ok(None);
@@ -49,7 +50,7 @@ fn number(text: &str) -> Result<Option<Number>, String> {
     // Rust and YAML have the same syntax of decimal numbers, except for names such as `inf`.
     let is_name = unsigned.starts_with(|first: char| first.is_alphabetic());
     match text.parse().ok().filter(|_| !is_name) {
-        Some(number) => Number::from_f64(number).map(Some).ok_or_else(unholdable),
+        Some(number) => Nearest::from_f64(number).map(Some).ok_or_else(unholdable),
         None => Ok(None),
     }
 }

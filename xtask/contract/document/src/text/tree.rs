@@ -2,12 +2,13 @@
 //!
 //! The tree has exactly the data model of JSON, in the order of the file.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Range;
 
 use serde::{Serialize, Serializer};
 
+use super::number::Number;
 use super::pointer;
 
 /// A place in the text.
@@ -59,7 +60,7 @@ pub enum Value {
     /// `true` or `false`.
     Bool(bool),
     /// A finite number.
-    Number(serde_json::Number),
+    Number(Number),
     /// Text.
     String(String),
     /// A list.
@@ -172,6 +173,74 @@ impl Node {
             Value::Sequence(items) => items.get(pointer::index(&token)?),
             _ => None,
         })
+    }
+
+    /// Returns the node with other values at some JSON pointers, by these. `None` removes an entry or an item; a new key is
+    /// added. A new value has the place of the old one or of its owner, and everything else its own.
+    #[must_use]
+    pub fn with(&self, values: &BTreeMap<String, Option<Self>>) -> Self {
+        self.with_below("", values)
+    }
+
+    fn with_below(&self, at: &str, values: &BTreeMap<String, Option<Self>>) -> Self {
+        let prefix = format!("{at}/");
+        let mut inside =
+            values.range(prefix.clone()..).take_while(|(pointer, _)| pointer.starts_with(&prefix)).peekable();
+        if inside.peek().is_none() {
+            return self.clone();
+        }
+        let changed = |token: &str, node: &Self| {
+            let at = pointer::below(at, token);
+            match values.get(&at) {
+                Some(value) => value.as_ref().map(|value| value.placed(node.span)),
+                None => Some(node.with_below(&at, values)),
+            }
+        };
+        let value = match &self.value {
+            Value::Sequence(items) => {
+                let items = items.iter().enumerate();
+                Value::Sequence(
+                    items.filter_map(|(number, item)| changed(&number.to_string(), item)).collect(),
+                )
+            }
+            Value::Mapping(known) => {
+                let mut mapping = Mapping::default();
+                for Entry { key, key_span, value } in known.entries() {
+                    if let Some(value) = changed(key, value) {
+                        mapping.push(Entry { key: key.clone(), key_span: *key_span, value });
+                    }
+                }
+                for (at, value) in inside {
+                    let key = pointer::tokens(&at[prefix.len() - 1..])
+                        .and_then(|mut tokens| tokens.next())
+                        .unwrap_or_default();
+                    let is_here = !at[prefix.len()..].contains('/');
+                    if let Some(value) = value.as_ref().filter(|_| is_here && known.get(&key).is_none()) {
+                        let value = value.placed(self.span);
+                        mapping.push(Entry { key: key.into_owned(), key_span: self.span, value });
+                    }
+                }
+                Value::Mapping(mapping)
+            }
+            other => other.clone(),
+        };
+        Self { value, span: self.span }
+    }
+
+    /// Returns the same data at a place.
+    fn placed(&self, span: Span) -> Self {
+        let value = match &self.value {
+            Value::Sequence(items) => Value::Sequence(items.iter().map(|item| item.placed(span)).collect()),
+            Value::Mapping(known) => {
+                let mut mapping = Mapping::default();
+                for Entry { key, value, .. } in known.entries() {
+                    mapping.push(Entry { key: key.clone(), key_span: span, value: value.placed(span) });
+                }
+                Value::Mapping(mapping)
+            }
+            other => other.clone(),
+        };
+        Self { value, span }
     }
 
     /// Returns the same data without positions.

@@ -21,8 +21,7 @@ const OURS: &str = "this project";
 pub enum Bump {
     /// The contract is the same.
     None,
-    /// Requests and responses are the same, but generated clients or other programs may be affected. If the
-    /// configuration sets the severity of the rule, a warning requires a minor version, an error a major one.
+    /// Requests and responses are the same, but generated clients or other programs may be affected.
     Patch,
     /// The contract changed without breaking a client.
     Minor,
@@ -144,6 +143,8 @@ rules! {
     SUCCESS_ADDED = "response-success-status-added", Info, Minor, Added, OASDIFF, "Clients may receive one more status that means success.";
     FAILURE_REMOVED = "response-non-success-status-removed", Info, Minor, Removed, OASDIFF, "Clients no longer receive this status.";
     FAILURE_ADDED = "response-non-success-status-added", Info, Minor, Added, OASDIFF, "Clients may receive one more status that means failure.";
+    STATUS_DESCRIBED = "response-status-described", Info, Minor, Changed, OURS, "Clients receive what `default` described.";
+    STATUS_DESCRIBED_ANEW = "response-status-described-anew", Warning, Minor, Changed, OURS, "Clients that read the response as `default` described it may not understand it.", "Describe the status like `default`";
     LINKS_CHANGED = "response-links-changed", Warning, Minor, Changed, OURS, "Clients that follow the links by name may not find one.";
     CALLBACK_REMOVED = "callback-removed", Error, Major, Removed, OURS, "Clients that wait for the request never receive it.";
     CALLBACK_ADDED = "callback-added", Info, Minor, Added, OURS, "Clients may receive one more request.";
@@ -209,7 +210,7 @@ rules! {
     SAME_MEANING = "text-changed", Info, None, Changed, OURS, "Requests and responses stay the same, as far as the document describes them.";
     KEYWORD_CHANGED = "keyword-changed", Warning, Minor, Changed, OURS, "The keyword is not compared in detail, so clients may be affected.", "Check whether clients use it";
 
-    VERSION_UNREADABLE = "api-version-unreadable", Warning, None, Changed, OURS, "Neither this check nor clients can compare the version with others.", "Write it as MAJOR.MINOR.PATCH (semver.org)";
+    VERSION_UNREADABLE = "api-version-unreadable", Warning, None, Changed, OURS, "Neither this check nor clients can compare the version with others.", "Write it as MAJOR.MINOR.PATCH (semver.org), or switch the rule off: `\"api-version-unreadable\" = \"off\"` below `[rules]` in `contract.toml`";
     VERSION_DECREASED = "api-version-decreased", Error, None, Changed, OASDIFF, "Clients that compare versions treat the older contract as the newer one.";
     VERSION_SAME = "api-version-not-bumped", Error, None, Changed, OASDIFF, "Two different contracts would have one version.";
     VERSION_NOT_MAJOR = "api-major-version-not-bumped", Error, None, Changed, OASDIFF, "Clients that compare versions treat a breaking change as compatible.";

@@ -2,6 +2,7 @@
 //! refuses requests, but keeps responses within what clients expect.
 
 use document::finding::Severity::{self, Error, Info, Warning};
+use document::openapi::is_json;
 use document::rule::Rule;
 
 use super::{Bump, ChangeRule, Chapter, OURS};
@@ -35,11 +36,19 @@ pub(in crate::breaking) enum Role {
     Parameter,
     /// The whole value of a required parameter, whose default has no effect.
     RequiredParameter,
-    /// A request body, or a part of a request.
+    /// A part of a parameter, or a form, in which every value is text.
+    RequestText,
+    /// A request body, or a part of one.
     Request,
+    /// A form of several parts (`multipart`).
+    Parts,
+    /// A part of such a form: text, a list of such parts, or an object in JSON (OpenAPI 3.0.3, section 4.7.14.4).
+    Part,
     /// The whole value of a header, which is text in the response.
     Header,
-    /// A response body, or a part of a response.
+    /// A part of a header.
+    ResponseText,
+    /// A response body, or a part of one.
     Response,
 }
 
@@ -47,17 +56,41 @@ impl Role {
     /// Whether clients send the value. A value that clients send breaks them if it is refused; a value that
     /// clients receive breaks them if it is new.
     pub(in crate::breaking) fn is_request(self) -> bool {
-        matches!(self, Self::Parameter | Self::RequiredParameter | Self::Request)
+        !matches!(self, Self::Header | Self::ResponseText | Self::Response)
     }
 
     /// Whether the request or response contains the value as text, even if its type is a number.
     pub(in crate::breaking) fn is_text(self) -> bool {
-        matches!(self, Self::Parameter | Self::RequiredParameter | Self::Header)
+        !matches!(self, Self::Request | Self::Parts | Self::Response)
     }
 
-    /// Returns the role of the properties and items of the schema.
-    pub(in crate::breaking) fn nested(self) -> Self {
-        if self.is_request() { Self::Request } else { Self::Response }
+    /// Returns the role of the properties of the schema.
+    pub(in crate::breaking) fn property(self) -> Self {
+        match self {
+            Self::Parts => Self::Part,
+            Self::Part => Self::Request,
+            _ => self.item(),
+        }
+    }
+
+    /// Returns the role of the items of the schema.
+    pub(in crate::breaking) fn item(self) -> Self {
+        match self {
+            Self::Parameter | Self::RequiredParameter => Self::RequestText,
+            Self::Header => Self::ResponseText,
+            _ => self,
+        }
+    }
+
+    /// Returns the role of the value in a media type: in JSON it is not text.
+    pub(in crate::breaking) fn in_media_type(self, name: &str) -> Self {
+        match (self, name.split(';').next().unwrap_or_default()) {
+            (Self::Request, "application/x-www-form-urlencoded") => Self::RequestText,
+            (Self::Request, name) if name.starts_with("multipart/") => Self::Parts,
+            (Self::Parameter | Self::RequiredParameter, name) if is_json(name) => Self::Request,
+            (Self::Header, name) if is_json(name) => Self::Response,
+            _ => self,
+        }
     }
 }
 

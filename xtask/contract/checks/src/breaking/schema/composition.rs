@@ -5,6 +5,8 @@
 //! old text. The paired alternatives are compared as their author means them: also where another alternative allows the
 //! same values by the letter.
 
+use std::collections::HashSet;
+
 use document::Node;
 use document::finding::shortened;
 use document::openapi::Object;
@@ -87,17 +89,33 @@ pub(super) fn is_wrapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
     }
 }
 
-/// The alternative that is nearest to the schema of the other side: it has the same values, or the same type.
+/// The alternative that is nearest to the schema of the other side: it has the same values, or the same type and the most
+/// properties in common.
 fn nearest<'a>(
     cx: &mut Comparer<'a>,
     union: &Union<'a>,
     pair: impl Fn(Object<'a>) -> (Object<'a>, Object<'a>),
 ) -> Option<Object<'a>> {
     let kind = |object: Object<'a>| object.resolved().and_then(|object| object.text("type"));
-    let mut alternatives = union.alternatives.iter().copied().map(|one| (one, pair(one)));
+    let alternatives = union.alternatives.iter().copied().map(|one| (one, pair(one)));
     let is_alike = |(old, new)| kind(old).is_some() && kind(old) == kind(new);
     let equal = alternatives.clone().find(|(_, (old, new))| is_equal(cx, *old, *new));
-    equal.or_else(|| alternatives.find(|(_, pair)| is_alike(*pair))).map(|(one, _)| one)
+    // Of several with as many the first.
+    let alike =
+        || alternatives.filter(|(_, pair)| is_alike(*pair)).rev().max_by_key(|(_, pair)| in_common(*pair));
+    equal.or_else(alike).map(|(one, _)| one)
+}
+
+/// The number of properties that two schemas have in common, minus those that only one has.
+fn in_common((one, other): (Object<'_>, Object<'_>)) -> isize {
+    let (one, other) = (property_names(one), property_names(other));
+    let common = one.intersection(&other).count();
+    common.cast_signed() - (one.len() + other.len() - 2 * common).cast_signed()
+}
+
+fn property_names(schema: Object<'_>) -> HashSet<&str> {
+    let parts = flattened([schema], &mut || true);
+    parts.iter().flat_map(|part| part.children("properties")).map(|property| property.name()).collect()
 }
 
 /// Whether no keyword restricts the schema.
@@ -135,7 +153,7 @@ impl Union<'_> {
 /// Returns the unions of a schema, all of which apply.
 pub(super) fn unions<'a>(schema: &Schema<'a>) -> Vec<Union<'a>> {
     let of = |part: &Object<'a>, keyword: &'static str| {
-        let alternatives: Vec<_> = part.children(keyword).collect();
+        let alternatives = alternatives_under(part, keyword);
         let is_union = alternatives.len() > if schema.is_unwrapped { 1 } else { 0 };
         let list = At::value(part, keyword).filter(|_| is_union)?;
         Some(Union { keyword, list, alternatives })
@@ -146,6 +164,26 @@ pub(super) fn unions<'a>(schema: &Schema<'a>) -> Vec<Union<'a>> {
         .flat_map(|part| ["oneOf", "anyOf"].map(|keyword| of(part, keyword)))
         .flatten()
         .collect()
+}
+
+/// The alternatives under a keyword, with those of unions that are alternatives themselves.
+fn alternatives_under<'a>(part: &Object<'a>, keyword: &str) -> Vec<Object<'a>> {
+    let is_union = |one: &Object<'a>| {
+        let mut entries = one.node().entries().iter().map(|entry| entry.key.as_str());
+        one.has(keyword) && entries.all(|key| key == keyword || ANNOTATIONS.contains(&key))
+    };
+    let (mut alternatives, mut open) = (Vec::new(), vec![*part]);
+    while let Some(one) = open.pop() {
+        match one == *part || is_union(&one) {
+            true => {
+                let first = open.len();
+                open.extend(one.children(keyword));
+                open[first..].reverse();
+            }
+            false => alternatives.push(one),
+        }
+    }
+    alternatives
 }
 
 fn alternatives<'a>(

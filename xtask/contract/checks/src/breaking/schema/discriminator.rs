@@ -4,7 +4,7 @@
 //! alternatives of `oneOf` and `anyOf`, and the components whose `allOf` refers to the schema with the
 //! discriminator. So a response described by the parent may be a value of any of its children.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use document::openapi::Object;
 
@@ -30,9 +30,17 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         }
         (Some(old), Some(new)) => (old, new),
     };
+    // The schemas that extend the owner have the discriminator too.
+    let part =
+        if both.role.is_request() { "discriminator of a request" } else { "discriminator of a response" };
+    cx.once((part, old.id, new.id), |cx| compare_both(cx, both, (old, new)));
+}
+
+fn compare_both<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, (old, new): (Object<'a>, Object<'a>)) {
     cx.compare_keyword(rules::DISCRIMINATOR_RENAMED.rule(both.role), (&old, &new), "propertyName");
     unknown::compare(cx, &old, &new, &[]);
     let (base, revision) = (named(cx, Side::Base, &old), named(cx, Side::Revision, &new));
+    let names: HashSet<&str> = revision.values().map(|named| named.name).collect();
     for (value, before) in &base {
         let Some(after) = revision.get(value) else {
             let what = format!("the discriminating value `{value}` was removed");
@@ -45,7 +53,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         let (one, other) = (cx.schema(Side::Base, schemas.0), cx.schema(Side::Revision, schemas.1));
         let verdict = Verdict::of(&mut cx.inclusion, (&one, &other), both.role);
         // A component that was renamed may be the same one.
-        let is_kept = revision.values().any(|one| one.name == before.name);
+        let is_kept = names.contains(before.name);
         if before.name != after.name && verdict > if is_kept { Verdict::Equal } else { Verdict::Same } {
             let what = format!(
                 "the discriminating value `{value}` changed from `{}` to `{}`",
@@ -92,13 +100,15 @@ struct Named<'a> {
 
 /// The schemas by the values that name them.
 fn named<'a>(cx: &Comparer<'a>, side: Side, discriminator: &Object<'a>) -> BTreeMap<String, Named<'a>> {
-    let mut named = BTreeMap::new();
+    let (mut named, mut names) = (BTreeMap::new(), HashSet::new());
     let Some(owner) = discriminator.parent() else { return named };
     let last = |text: &'a str| text.rsplit('/').next().unwrap_or(text);
+    let components: HashMap<&str, Object<'a>> =
+        owner.model().schemas().map(|(name, schema)| (name, *schema)).collect();
     for (value, place) in At::value(discriminator, "mapping").into_iter().flat_map(At::entries) {
         let name = last(place.node().as_str().unwrap_or_default());
-        let component = owner.model().schemas().find(|(component, _)| *component == name);
-        let schema = component.and_then(|(_, schema)| (*schema).resolved());
+        let schema = components.get(name).and_then(Object::resolved);
+        names.insert(name);
         named.insert(value.to_owned(), Named { place, name, schema });
     }
     let alternatives = ["oneOf", "anyOf"].into_iter().flat_map(|keyword| owner.children(keyword));
@@ -106,7 +116,7 @@ fn named<'a>(cx: &Comparer<'a>, side: Side, discriminator: &Object<'a>) -> BTree
     let subtypes = cx.subtypes.all(side, owner).into_iter().map(|subtype| (subtype, subtype.name()));
     let implied: Vec<_> = alternatives.chain(subtypes).collect();
     for (place, name) in implied {
-        if !named.values().any(|named| named.name == name) {
+        if names.insert(name) {
             named.insert(name.to_owned(), Named { place: At::of(&place), name, schema: place.resolved() });
         }
     }

@@ -8,7 +8,7 @@ use crate::breaking::comparer::Comparer;
 use crate::breaking::data::{canonical, difference, order};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family};
-use crate::subschema::is_universal;
+use crate::pattern::is_universal;
 
 const NUMBERS: &[&str] = &["integer", "number"];
 

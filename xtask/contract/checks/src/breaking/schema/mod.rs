@@ -44,8 +44,11 @@ impl Verdict {
     /// How the values are read in a role.
     fn reading(role: Role) -> Reading {
         match role {
-            Role::Parameter | Role::RequiredParameter | Role::Header => Reading::Text,
+            Role::Parameter | Role::RequiredParameter | Role::RequestText => Reading::RequestText,
+            Role::Header | Role::ResponseText => Reading::ResponseText,
             Role::Request => Reading::Request,
+            Role::Parts => Reading::Parts,
+            Role::Part => Reading::Part,
             Role::Response => Reading::Response,
         }
     }
@@ -169,9 +172,10 @@ impl<'a> Both<'a> {
         if [base, revision].iter().any(is_unclear) {
             return cx.leave_out();
         }
+        let places = (base, revision);
         let base = at(cx, Side::Base, &[base], self.base.anchor);
         let revision = at(cx, Side::Revision, &[revision], self.revision.anchor);
-        cx.compare_within(base, revision, self.role, Verdict::Breaking);
+        cx.through(places, |cx| cx.compare_within(base, revision, self.role, Verdict::Breaking));
     }
 
     /// Whether the verdict allows a change of this severity.
@@ -204,9 +208,13 @@ impl<'a> Both<'a> {
         if base.iter().chain(revision).any(is_unclear) {
             return cx.leave_out();
         }
+        let places = base.first().copied().zip(revision.first().copied());
         let base = at(cx, Side::Base, base, self.base.anchor);
         let revision = at(cx, Side::Revision, revision, self.revision.anchor);
-        cx.compare_later(base, revision, role);
+        match places {
+            Some(places) => cx.through(places, |cx| cx.compare_later(base, revision, role)),
+            None => cx.compare_later(base, revision, role),
+        }
     }
 }
 
@@ -217,13 +225,23 @@ pub(super) fn compare_children<'a>(
     keyword: &str,
     role: Role,
 ) {
-    let (before, after) = (old.child(keyword), new.child(keyword));
+    compare_schemas(cx, (old.child(keyword), new.child(keyword)), (*old, *new), role);
+}
+
+/// Queues two schemas of these owners for comparison. Without a schema every value is allowed.
+pub(super) fn compare_schemas<'a>(
+    cx: &mut Comparer<'a>,
+    (before, after): (Option<Object<'a>>, Option<Object<'a>>),
+    (old, new): (Object<'a>, Object<'a>),
+    role: Role,
+) {
     if before.iter().chain(&after).any(is_unclear) {
         cx.leave_out();
     } else if before.is_some() || after.is_some() {
-        let base = at(cx, Side::Base, before.as_slice(), *old);
-        let revision = at(cx, Side::Revision, after.as_slice(), *new);
-        cx.compare_later(base, revision, role);
+        let base = at(cx, Side::Base, before.as_slice(), old);
+        let revision = at(cx, Side::Revision, after.as_slice(), new);
+        let places = (before.unwrap_or(old), after.unwrap_or(new));
+        cx.through(places, |cx| cx.compare_later(base, revision, role));
     }
 }
 
@@ -254,17 +272,19 @@ fn at<'a>(cx: &mut Comparer<'a>, side: Side, places: &[Object<'a>], owner: Objec
 
 /// Compares all pairs of schemas in the queue.
 pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
-    while let Some(pair) = cx.next_pair() {
+    while cx.may_go_on()
+        && let Some(pair) = cx.next_pair()
+    {
         let base = cx.schema(Side::Base, pair.base);
         let revision = cx.schema(Side::Revision, pair.revision);
         let mut both = Both { base, revision, role: pair.role, verdict: pair.verdict };
         composition::unwrap(cx, &mut both);
         compare(cx, &both);
     }
-    if !cx.may_go_on() {
-        return;
+    match cx.may_go_on() {
+        true => unexplained::report(cx),
+        false => cx.report_exhaustion(),
     }
-    unexplained::report(cx);
 }
 
 fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
@@ -301,7 +321,7 @@ fn items<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let arrays = (is_array(&both.base), is_array(&both.revision));
     if (!base.is_empty() && !revision.is_empty()) || arrays == (true, true) {
         if !base.is_empty() || !revision.is_empty() {
-            both.compare_at(cx, &base, &revision, both.role.nested());
+            both.compare_at(cx, &base, &revision, both.role.item());
         }
     } else if arrays.0 == arrays.1 && base.is_empty() != revision.is_empty() {
         // Otherwise the change of the type is reported.

@@ -10,7 +10,7 @@ use document::openapi::Object;
 use super::composition::unwrap;
 use super::{Both, Schema, Verdict, at, default};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::data::pairs;
+use crate::breaking::data::{canonical, pairs};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, ChangeRule};
 use crate::subschema::{ANNOTATIONS, Side};
@@ -47,7 +47,10 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     if both.verdict == Verdict::Equal {
         return;
     }
-    paired.removed.into_iter().for_each(|old| removed(cx, both, &base[old]));
+    for old in paired.removed.iter().map(|old| &base[*old]) {
+        let names = renamed(old, paired.added.iter().map(|new| &revision[*new]));
+        removed(cx, both, old, names);
+    }
     paired.added.into_iter().for_each(|new| added(cx, both, &revision[new]));
     if both.base.may_be(&["object"]) && both.revision.may_be(&["object"]) {
         additional(cx, both);
@@ -59,7 +62,7 @@ fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
     let others = both.base.children("additionalProperties");
     if !others.is_empty() && !new.schemas.is_empty() {
         // The base allowed the property under the schema of properties that are not listed.
-        both.compare_at(cx, &others, &new.schemas, both.role.nested());
+        both.compare_at(cx, &others, &new.schemas, both.role.property());
     }
     let rule = match both.role.is_request() {
         true if schema.flag("readOnly").is_some() => return,
@@ -81,7 +84,27 @@ fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
     both.report_property(cx, rule, None, new.place(), what);
 }
 
-fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
+/// The limit of new properties that an old one is compared with.
+const MAX_NEW: usize = 20;
+
+/// Returns the name of the only new property with the content of an old one.
+fn renamed<'p, 'a: 'p>(
+    old: &Property<'a>,
+    new: impl ExactSizeIterator<Item = &'p Property<'a>>,
+) -> Option<&'a str> {
+    if old.schemas.is_empty() || new.len() > MAX_NEW {
+        return None;
+    }
+    let content = |property: &Property<'a>| -> Vec<String> {
+        property.schemas.iter().map(|schema| canonical(schema.node())).collect()
+    };
+    let written = content(old);
+    let mut alike =
+        new.filter(|new| new.required.is_some() == old.required.is_some() && content(new) == written);
+    alike.next().filter(|_| alike.next().is_none()).map(|new| new.name)
+}
+
+fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, renamed: Option<&str>) {
     if let Some(place) = old.required.filter(|_| old.schemas.is_empty()) {
         return became_optional(cx, both, old.name, place);
     }
@@ -95,14 +118,22 @@ fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>) {
         false => &rules::RESPONSE_OPTIONAL_PROPERTY_REMOVED,
     };
     if both.agrees(rule) {
-        report_removed(cx, both, old, rule);
+        report_removed(cx, both, old, rule, renamed);
     }
 }
 
-fn report_removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, rule: &'static ChangeRule) {
+fn report_removed<'a>(
+    cx: &mut Comparer<'a>,
+    both: &Both<'a>,
+    old: &Property<'a>,
+    rule: &'static ChangeRule,
+    renamed: Option<&str>,
+) {
     let owner = old.schemas.first().and_then(Object::parent).map(|owner| At::of(&owner));
     let remaining = At::value_or_object(&both.remaining(owner.as_ref()), "properties");
-    cx.report(rule, old.place(), Some(remaining), format!("the property `{}` was removed", old.name));
+    let renamed = renamed.map(|name| format!("; renamed to `{name}`?")).unwrap_or_default();
+    let what = format!("the property `{}` was removed{renamed}", old.name);
+    cx.report(rule, old.place(), Some(remaining), what);
 }
 
 fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &Property<'a>) {
@@ -152,11 +183,11 @@ fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &
             true => &rules::REQUEST_REQUIRED_PROPERTY_REMOVED,
             false => &rules::RESPONSE_REQUIRED_PROPERTY_REMOVED,
         };
-        return report_removed(cx, both, old, rule);
+        return report_removed(cx, both, old, rule, None);
     }
-    both.compare_at(cx, &old.schemas, &new.schemas, both.role.nested());
+    both.compare_at(cx, &old.schemas, &new.schemas, both.role.property());
     if old.required.is_none() && new.required.is_none() {
-        let mut both = Both { base, revision, role: both.role.nested(), verdict: both.verdict };
+        let mut both = Both { base, revision, role: both.role.property(), verdict: both.verdict };
         unwrap(cx, &mut both);
         default(cx, &both);
     }
@@ -239,7 +270,7 @@ fn additional<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
             report(&rules::ADDITIONAL_CLOSED, "properties that are not listed are no longer allowed");
         }
         (true, false) => report(&rules::ADDITIONAL_OPENED, "properties that are not listed are now allowed"),
-        _ if !old.is_empty() && !new.is_empty() => both.compare_at(cx, &old, &new, both.role.nested()),
+        _ if !old.is_empty() && !new.is_empty() => both.compare_at(cx, &old, &new, both.role.property()),
         _ if !new.is_empty() => {
             report(&rules::ADDITIONAL_NARROWED, "properties that are not listed must now match a schema");
         }

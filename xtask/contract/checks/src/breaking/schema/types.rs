@@ -2,21 +2,19 @@
 
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
-use document::Value;
-
 use super::composition::unions;
 use super::{Both, Schema, Verdict, at, is_unclear};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::place::At;
 use crate::breaking::rules;
-use crate::subschema::Side;
+use crate::subschema::{Side, restricts_strings};
 
 /// A `type` or `format`, and its place. `None` allows all.
 type Kind<'a> = Option<(&'a str, At<'a>)>;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (kind(&both.base), kind(&both.revision));
-    null(cx, both, base.is_some() && revision.is_some());
+    null(cx, both);
     let (old_format, new_format) = (format(&both.base), format(&both.revision));
     let text = |kind: Kind<'a>| kind.map(|(text, _)| text);
     let types = order(text(base), text(revision), |wide, narrow| {
@@ -94,23 +92,21 @@ fn is_item<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, side: Side) -> bool {
     }
 }
 
-/// Compares whether the value may be null, if both types are known or `nullable` changed.
-fn null<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, are_known: bool) {
+/// Whether both schemas say whether the value may be null: both types are known, or `nullable` changed. If not, null is
+/// compared as a value of `enum`.
+pub(super) fn decide_null(both: &Both<'_>) -> bool {
+    let is_set = |schema: &Schema<'_>| schema.flag("nullable").is_some();
+    let are_known = kind(&both.base).is_some() && kind(&both.revision).is_some();
+    are_known || is_set(&both.base) != is_set(&both.revision)
+}
+
+/// Compares whether the value may be null.
+fn null<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let place =
         |schema: &Schema<'a>| schema.flag("nullable").or(schema.first("nullable")).or(schema.first("type"));
     let places = (place(&both.base), place(&both.revision));
-    let is_set = [&both.base, &both.revision].map(|schema| schema.flag("nullable").is_some());
-    // With an `enum`, null may be one of its values.
-    let lists = |schema: &Schema<'a>| schema.first("enum").is_some();
-    let lists_null = |schema: &Schema<'a>| {
-        schema.all("enum").flat_map(At::items).any(|value| matches!(value.value, Value::Null))
-    };
-    let is_listed = match (lists(&both.base), lists(&both.revision)) {
-        (true, true) => is_set[0] == is_set[1] || lists_null(&both.base) != lists_null(&both.revision),
-        _ => false,
-    };
     // Text cannot express null.
-    if is_listed || both.role.is_text() || !(are_known || is_set[0] != is_set[1]) {
+    if both.role.is_text() || !decide_null(both) {
         return;
     }
     let is_null = [(Side::Base, &both.base), (Side::Revision, &both.revision)].map(|(side, schema)| {
@@ -150,11 +146,15 @@ fn kind<'a>(schema: &Schema<'a>) -> Kind<'a> {
     Some(kinds.find(|(kind, _)| is_wider(first.0, kind)).unwrap_or(first))
 }
 
-/// The format of a schema. The widths of integers have no effect on numbers.
+/// The format of a schema that has an effect. The widths of integers have none on numbers.
 fn format<'a>(schema: &Schema<'a>) -> Kind<'a> {
-    let is_number = kind(schema).is_some_and(|(kind, _)| kind == "number");
+    let kind = kind(schema).map(|(kind, _)| kind);
     let mut formats = schema.all("format").filter_map(|at| Some((at.node().as_str()?, at)));
-    formats.find(|(format, _)| !(is_number && matches!(*format, "int32" | "int64")))
+    formats.find(|(format, _)| match *format {
+        "int32" | "int64" => kind != Some("number"),
+        "float" | "double" => true,
+        format => restricts_strings(format),
+    })
 }
 
 fn is_wider(wide: &str, narrow: &str) -> bool {

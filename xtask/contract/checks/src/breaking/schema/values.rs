@@ -1,10 +1,10 @@
 //! `enum`: the values that are allowed.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use document::Value;
 
-use super::{Both, Schema, Verdict};
+use super::{Both, Schema, Verdict, types};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::data::{canonical, display};
 use crate::breaking::place::At;
@@ -26,8 +26,14 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
             if both.verdict <= Verdict::Same {
                 return;
             }
-            let mut base = values(cx, Side::Base, &both.base, both.role.is_text());
-            let mut revision = values(cx, Side::Revision, &both.revision, both.role.is_text());
+            if listed(&both.base) == listed(&both.revision) {
+                // Another keyword excludes values.
+                return;
+            }
+            // Text cannot express null.
+            let without_null = both.role.is_text() || types::decide_null(both);
+            let mut base = values(cx, Side::Base, &both.base, without_null);
+            let mut revision = values(cx, Side::Revision, &both.revision, without_null);
             let (added, removed) = both.rules(&rules::ENUM_VALUE_ADDED, &rules::ENUM_VALUE_REMOVED);
             let keep = |these: &mut Vec<(String, At<'a>)>, those: &[(String, At<'a>)]| {
                 let keys: HashSet<&String> = those.iter().map(|(key, _)| key).collect();
@@ -44,12 +50,17 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     }
 }
 
+/// Returns the values of all lists.
+fn listed(schema: &Schema<'_>) -> BTreeSet<String> {
+    schema.all("enum").flat_map(At::items).map(|value| canonical(&value)).collect()
+}
+
 /// Returns the values that every `enum` of the schema has and no other keyword excludes, each once.
 fn values<'a>(
     cx: &mut Comparer<'a>,
     side: Side,
     schema: &Schema<'a>,
-    is_text: bool,
+    without_null: bool,
 ) -> Vec<(String, At<'a>)> {
     let keyed = |list: At<'a>| list.items().map(|value| (canonical(&value), value));
     let mut lists = schema.all("enum");
@@ -61,8 +72,7 @@ fn values<'a>(
         shared.retain(|(key, _)| values.contains(key));
     }
     let schemas = &mut cx.inclusion.schemas[side as usize];
-    // Text cannot express null.
-    shared.retain(|(_, value)| !(is_text && matches!(value.value, Value::Null)));
-    shared.retain(|(_, value)| schemas.accepts(schema.values, &value.to_json()) != Some(false));
+    shared.retain(|(_, value)| !(without_null && matches!(value.value, Value::Null)));
+    shared.retain(|(key, value)| schemas.accepts_listed(schema.values, key, &value.to_json()) != Some(false));
     shared
 }

@@ -5,12 +5,13 @@
 
 use std::collections::BTreeSet;
 
+use document::Node;
 use document::Value::Number;
 use document::openapi::shapes::wrong_value;
 use document::openapi::{Kind, Object, Schema, Shape};
 use serde_json::{Map, Value, json};
 
-use super::super::rules::patterns::Patterns;
+use crate::pattern::Patterns;
 
 /// The direction in which a value is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,10 +44,10 @@ impl Direction {
 }
 
 /// Returns the assertions of a schema as a JSON Schema.
-pub(crate) fn assertions<'a>(
-    schema: Schema<'a>,
+pub(crate) fn assertions(
+    schema: Schema<'_>,
     direction: Direction,
-    patterns: &mut Patterns<'a>,
+    patterns: &mut Patterns,
 ) -> Map<String, Value> {
     let mut made = Map::new();
     for (keyword, _, shape) in Kind::Schema.table().keywords {
@@ -56,8 +57,12 @@ pub(crate) fn assertions<'a>(
         let value = match *keyword {
             "multipleOf" if !matches!(&node.value, Number(number) if number.as_f64() > Some(0.0)) => continue,
             "enum" if node.items().is_empty() => continue,
+            // Authors leave null out of the list.
+            "enum" if schema.flag("nullable") => {
+                node.items().iter().map(Node::to_json).chain([Value::Null]).collect()
+            }
             "type" if schema.flag("nullable") => json!([node.to_json(), "null"]),
-            "pattern" if schema.text("pattern").is_some_and(|text| patterns.problem(text).is_some()) => {
+            "pattern" if schema.text("pattern").is_none_or(|text| patterns.fault(text).is_some()) => {
                 continue;
             }
             "multipleOf" | "enum" | "type" | "pattern" | "uniqueItems" | "format" => node.to_json(),

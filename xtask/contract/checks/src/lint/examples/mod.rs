@@ -7,7 +7,7 @@ mod validator;
 
 use document::Node;
 use document::finding::{Spot, shortened};
-use document::openapi::{Kind, Model, Object, Step, head};
+use document::openapi::{Kind, Model, Object, Step, head, is_json};
 use document::rule::{Findings, Rule, rules};
 
 use self::assertions::Direction;
@@ -94,8 +94,11 @@ fn samples_of<'a>(model: &'a Model<'a>) -> impl Iterator<Item = Sample<'a>> {
         let Some(schema) = object.child("schema").and_then(|schema| schema.resolved()) else {
             return Vec::new();
         };
+        // The text of XML, CSV or a form is not the value.
+        let is_text = object.kind() == Kind::MediaType && !is_json(object.name());
+        let is_value = |(.., value): &(_, _, &Node)| !(is_text && value.as_str().is_some());
         let sample = |(owner, keyword, value)| Sample { rule, owner, keyword, value, schema, direction };
-        examples_of(object).map(sample).collect()
+        examples_of(object).filter(is_value).map(sample).collect()
     })
 }
 

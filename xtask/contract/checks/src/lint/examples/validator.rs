@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::assertions::{Direction, assertions};
 use crate::lint::items;
-use crate::lint::rules::patterns::{self, Patterns};
+use crate::pattern::{self, Fault, Patterns};
 use crate::subschema::is_base64;
 
 /// The limit of tests for one value. The unit is one test of a value by one keyword.
@@ -33,9 +33,9 @@ pub(crate) struct Mismatch {
     pub(crate) fix: &'static str,
 }
 
-pub(crate) struct Validator<'a> {
+pub(crate) struct Validator {
     assertions: HashMap<(Id, Direction), Result<jsonschema::Validator, String>>,
-    patterns: Patterns<'a>,
+    patterns: Patterns,
     /// The number of tests that remain for all values together.
     left: usize,
     /// The number of tests that remain for the current value.
@@ -52,7 +52,7 @@ struct Instance<'v> {
     depth: usize,
 }
 
-impl<'a> Validator<'a> {
+impl Validator {
     pub(crate) fn new() -> Self {
         Self {
             assertions: HashMap::new(),
@@ -70,7 +70,7 @@ impl<'a> Validator<'a> {
     /// Returns the places where a value does not match a schema; `None` if that would take too long.
     pub(crate) fn mismatches(
         &mut self,
-        schema: Object<'a>,
+        schema: Object<'_>,
         direction: Direction,
         value: &Value,
     ) -> Option<Vec<Mismatch>> {
@@ -83,7 +83,7 @@ impl<'a> Validator<'a> {
         done.map(|()| found)
     }
 
-    fn visit(&mut self, schema: Object<'a>, instance: Instance<'_>, found: &mut Vec<Mismatch>) -> Option<()> {
+    fn visit(&mut self, schema: Object<'_>, instance: Instance<'_>, found: &mut Vec<Mismatch>) -> Option<()> {
         let Some(schema) = schema.resolved() else { return Some(()) };
         let Instance { value, pointer, direction, depth } = instance;
         self.spend(schema, instance)?;
@@ -153,22 +153,31 @@ impl<'a> Validator<'a> {
     }
 
     /// Tests a value by the assertions of a schema.
-    fn assert(&mut self, schema: Object<'a>, instance: Instance<'_>, found: &mut Vec<Mismatch>) {
+    fn assert(&mut self, schema: Object<'_>, instance: Instance<'_>, found: &mut Vec<Mismatch>) {
         let Instance { value, pointer, direction, .. } = instance;
         let patterns = &mut self.patterns;
         let validator = self.assertions.entry((schema.id, direction)).or_insert_with(|| {
-            let options = patterns::validator().with_draft(Draft::Draft201909);
-            let options = options.with_format("byte", is_base64).should_validate_formats(true);
+            let options = pattern::options().with_draft(Draft::Draft201909);
+            // OpenAPI 3.0 has no format `duration`, so its authors may mean any.
+            let options = options.with_format("byte", is_base64).with_format("duration", |_| true);
+            let options = options.should_validate_formats(true);
             let schema = assertions(Schema::new(schema), direction, patterns).into();
             options.build(&schema).map_err(|error| error.to_string())
         });
         match validator {
             Ok(validator) => {
-                found.extend(validator.iter_errors(value).map(|error| described(&error, pointer)))
+                found.extend(validator.iter_errors(value).map(|error| described(&error, pointer)));
             }
             Err(reason) => {
                 found.push(mismatch(pointer, &format!("cannot be validated: {}", shortened(reason)), CORRECT))
             }
+        }
+        // The validator has only patterns that take linear time.
+        let pattern =
+            schema.text("pattern").filter(|pattern| patterns.fault(pattern) == Some(Fault::Backtracks));
+        if let Some(pattern) = pattern.filter(|pattern| patterns.matches(pattern, value) == Some(false)) {
+            let message = format!("does not match its schema: it does not match `{}`", shortened(pattern));
+            found.push(mismatch(pointer, &message, CORRECT));
         }
     }
 }

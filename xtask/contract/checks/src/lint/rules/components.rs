@@ -1,8 +1,9 @@
 //! Components without a reference.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use document::Node;
+use document::{Node, pointer};
 
 use document::edits::is_component;
 use document::openapi::{Id, Kind, Model, Object};
@@ -30,6 +31,11 @@ fn used(model: &Model<'_>) -> HashSet<Id> {
     let named: HashMap<_, _> =
         components.map(|component| ((component.keyword(), component.name()), component)).collect();
     let roots = model.root().parts().filter(|part| part.kind() != Kind::Components);
+    // Extensions such as `x-webhooks` may refer to components.
+    let in_extensions =
+        extensions(model.root().node()).into_iter().filter_map(|pointer| model.object_at(&pointer));
+    let roots = roots.chain(in_extensions);
+    let extending = extending(model);
     reachable(roots, |object| {
         // Security requirements name schemes; the values of a mapping are names or references.
         let names: Vec<_> = match object.kind() {
@@ -40,7 +46,10 @@ fn used(model: &Model<'_>) -> HashSet<Id> {
                 let mapping = object.get("mapping").into_iter().flat_map(Node::entries);
                 let values = mapping.filter_map(|entry| entry.value.as_str());
                 let prefix = "#/components/schemas/";
-                values.map(|value| ("schemas", value.strip_prefix(prefix).unwrap_or(value))).collect()
+                let mapped = values.map(|value| value.strip_prefix(prefix).unwrap_or(value));
+                // Without a mapping, its values are the names of the schemas that extend its own (section 4.7.25).
+                let owner = object.parent().and_then(|owner| extending.get(&owner.id));
+                mapped.chain(owner.into_iter().flatten().copied()).map(|name| ("schemas", name)).collect()
             }
             _ => Vec::new(),
         };
@@ -49,6 +58,31 @@ fn used(model: &Model<'_>) -> HashSet<Id> {
         // A reference to a part of a component uses the component.
         targets.filter_map(|target| target.ancestors().find(|object| is_component(*object))).collect()
     })
+}
+
+/// The names of the schemas whose `allOf` refers to a schema, by that schema.
+fn extending<'a>(model: &'a Model<'a>) -> HashMap<Id, Vec<&'a str>> {
+    let mut extending: HashMap<Id, Vec<&str>> = HashMap::new();
+    for (name, schema) in model.schemas() {
+        for parent in schema.children("allOf").filter_map(|parent| parent.resolved()) {
+            extending.entry(parent.id).or_default().push(name);
+        }
+    }
+    extending
+}
+
+/// Returns the pointers in the references of the extensions of the document.
+fn extensions(root: &Node) -> Vec<String> {
+    let mut open: Vec<&Node> =
+        root.entries().iter().filter(|entry| entry.key.starts_with("x-")).map(|entry| &entry.value).collect();
+    let mut found = Vec::new();
+    while let Some(node) = open.pop() {
+        found.extend(
+            node.get("$ref").and_then(Node::as_str).and_then(pointer::in_reference).map(Cow::into_owned),
+        );
+        open.extend(node.items().iter().chain(node.entries().iter().map(|entry| &entry.value)));
+    }
+    found
 }
 
 /// Returns the objects that can be reached from `roots` through their parts and through the objects that `more`

@@ -88,6 +88,10 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
     {
         whole = owner;
     }
+    if whole.keyword() == "not" {
+        // It says what an object must not have.
+        return;
+    }
     let Some(names) = property_names(whole) else { return };
     for (number, item) in items.iter().enumerate() {
         if let Some(name) = item.as_str().filter(|name| !names.contains(name)) {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use document::Node;
 use document::finding::shortened;
 use document::openapi::{Kind, Model, Object};
 use document::rule::{Added, Findings, rules};
@@ -47,15 +48,28 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 let Some(text) = scope.as_str() else { continue };
                 let in_flow =
                     |flow: &Object<'_>| flow.get("scopes").is_some_and(|all| all.get(text).is_some());
-                let rule = match scheme.text("type") {
-                    None | Some("openIdConnect") => continue,
-                    Some("oauth2") if flows.iter().any(in_flow) => continue,
-                    Some("oauth2") => &SCOPE,
-                    _ => &SCHEME,
-                };
-                let message = format!("The security scheme `{name}` has no scope `{}`.", shortened(text));
                 let spot = item_spot(requirement, &entry.key, number);
-                findings.add(rule, spot, message, "Remove it, or define it.").remove();
+                match scheme.text("type") {
+                    None | Some("openIdConnect") => {}
+                    Some("oauth2") if flows.iter().any(in_flow) => {}
+                    Some("oauth2") => {
+                        let scope = shortened(text);
+                        let message = format!("The security scheme `{name}` has no scope `{scope}`.");
+                        let known =
+                            flows.iter().filter_map(|flow| flow.get("scopes")).flat_map(Node::entries);
+                        let meant = findings.suggestions.nearest(text, known.map(|entry| entry.key.as_str()));
+                        // Without it, fewer scopes would be needed, so removing it is not a repair.
+                        let added = findings.add(&SCOPE, spot, message, "Correct it, or define it.");
+                        added.meant(meant, Added::write);
+                    }
+                    Some(kind) => {
+                        let message = format!(
+                            "The security scheme `{name}` is of type `{}`, which has no scopes in OpenAPI 3.0.",
+                            shortened(kind)
+                        );
+                        findings.add(&SCHEME, spot, message, "Remove the scope.").remove();
+                    }
+                }
             }
         }
     }

@@ -45,6 +45,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 
 fn variables(server: Object<'_>, url: &str, findings: &mut Findings) {
     let (_, in_url) = template(url);
+    let named: HashSet<&str> = in_url.iter().copied().collect();
     let defined: HashSet<&str> = server.children("variables").map(|variable| variable.name()).collect();
     for name in in_url.iter().filter(|name| !defined.contains(*name)) {
         let message = format!("The variable `{{{}}}` of the server URL is not defined.", shortened(name));
@@ -53,7 +54,7 @@ fn variables(server: Object<'_>, url: &str, findings: &mut Findings) {
     }
     for variable in server.children("variables") {
         let name = shortened(variable.name());
-        if !in_url.contains(&variable.name()) {
+        if !named.contains(variable.name()) {
             let message = format!("The server URL does not contain the variable `{{{name}}}`.");
             findings.add(&VARIABLES, variable.spot(), message, "Remove it, or add it to the URL.").remove();
         }

@@ -395,3 +395,86 @@ fn what_replaces_a_status_or_a_parameter_is_named_beside_it() {
         ["the query parameter `Query` was removed", "the status `200` was removed"]
     );
 }
+
+#[test]
+fn a_reference_that_leads_elsewhere_is_the_place_of_its_changes() {
+    let schemas = "{A: {properties: {a: {type: string}}}, B: {properties: {a: {type: integer}}}}";
+    let document = |name| with_schema(&format!("{{$ref: '#/components/schemas/{name}'}}"), schemas);
+    let found = changes(&document("A"), &document("B"));
+    let places: Vec<_> = found.iter().map(|change| change.place.pointer.as_str()).collect();
+    let (request, response) = ("/paths/~1a/post/requestBody", "/paths/~1a/post/responses/200");
+    let at = |owner: &str| format!("{owner}/content/application~1json/schema/$ref");
+    assert_eq!(places, [at(request), at(response)]);
+    for change in found {
+        assert_eq!(change.end.unwrap().pointer, "/components/schemas/B/properties/a/type");
+        assert_eq!(change.base.unwrap().pointer, "/components/schemas/A/properties/a/type");
+    }
+    // A component that was renamed has its changes at their places.
+    let renamed = with_schema(
+        "{$ref: '#/components/schemas/C'}",
+        &schemas.replace("A:", "C:").replace("string", "number"),
+    );
+    let found = changes(&document("A"), &renamed);
+    assert!(found.iter().filter(|change| change.breaks()).all(|change| change.end.is_none()), "{found:?}");
+}
+
+#[test]
+fn a_property_that_was_renamed_says_so() {
+    let document = |name: &str, kind: &str| {
+        with_schema(
+            &format!("{{type: object, required: [{name}], properties: {{{name}: {{type: {kind}}}}}}}"),
+            "{}",
+        )
+    };
+    let said = |kind: &str| -> Vec<_> {
+        let found = changes(&document("name", "string"), &document("title", kind));
+        found
+            .into_iter()
+            .filter(|change| change.rule.name.ends_with("property-removed"))
+            .map(|it| it.what)
+            .collect()
+    };
+    let removed = "the property `name` was removed";
+    assert_eq!(
+        said("string"),
+        [format!("{removed}; renamed to `title`?"), format!("{removed}; renamed to `title`?")]
+    );
+    assert_eq!(said("integer"), [removed, removed]);
+}
+
+#[test]
+fn waived_additions_to_a_list_do_not_hide_or_add_others() {
+    let document = |names: &[&str]| {
+        let parameter =
+            |name: &&str| format!("{{name: {name}, in: query, required: true, schema: {{type: string}}}}");
+        let parameters: Vec<String> = names.iter().map(parameter).collect();
+        let operation =
+            format!("{{parameters: [{}], responses: {{'200': {{description: d}}}}}}", parameters.join(", "));
+        small(&format!("{{/a: {{get: {operation}}}}}"), "{}")
+    };
+    let waiver = |number: usize| {
+        format!(
+            "[[waiver]]\nrule = \"new-required-request-parameter\"\nat = \"/paths/~1a/get/parameters/{number}\"\nreason = \"r\"\nuntil = 2027-01-01\n"
+        )
+    };
+    let rules = "[rules]\n\"api-minor-version-not-bumped\" = \"off\"\n\"api-version-not-bumped\" = \"off\"\n";
+    let (old, new) = (document(&[]), document(&["x", "y", "z"]));
+    let breaks = |waived: &[usize]| {
+        let waivers: String = waived.iter().map(|number| waiver(*number)).collect();
+        let config = Config::parse("contract.toml".to_owned(), format!("{rules}{waivers}")).unwrap();
+        let outcome = Outcome::of(
+            &super::documents::document("base.yaml", &old),
+            &super::documents::document("new.yaml", &new),
+            &config,
+            TODAY,
+        );
+        outcome
+            .changes
+            .iter()
+            .filter(|change| change.breaks())
+            .map(|it| it.place.pointer.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(breaks(&[0, 1]), ["/paths/~1a/get/parameters/2"]);
+    assert_eq!(breaks(&[0, 1, 2]), [""; 0]);
+}

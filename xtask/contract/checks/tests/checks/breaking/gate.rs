@@ -39,7 +39,11 @@ fn the_version_must_increase_with_the_contract() {
         (breaking(), "1.1.0", "api-major-version-not-bumped", 1),
         (breaking(), "2.0.0", "", 0),
         (words(), "one", "api-version-unreadable", 1),
-        (words(), "'1.0'", "api-version-unreadable", 1),
+        (words(), "v1", "api-version-unreadable", 1),
+        (words(), "'1.0'", "", 0),
+        (words(), "v1.0.1", "", 0),
+        (additive(), "'1.0'", "api-version-not-bumped", 1),
+        (additive(), "v1.1", "", 0),
         // A number, where a string is expected: the document is not understood.
         (words(), "1", "api-version-unreadable", 2),
     ] {
@@ -53,6 +57,21 @@ fn the_version_must_increase_with_the_contract() {
             _ => exit_code.max(u8::from(revision == breaking())),
         };
         assert_eq!(outcome.exit_code(FailOn::Error), expected, "{version}");
+    }
+}
+
+#[test]
+fn the_severity_decides_the_version_too() {
+    for (revision, version, severity, rule) in [
+        (breaking(), "1.1.0", "error", "api-major-version-not-bumped"),
+        (breaking(), "1.1.0", "warning", ""),
+        (breaking(), "1.1.0", "info", ""),
+        (breaking(), "1.0.1", "info", "api-minor-version-not-bumped"),
+        (breaking(), "1.0.0", "off", ""),
+    ] {
+        let rules = format!("[rules]\n\"request-max-decreased\" = \"{severity}\"\n");
+        let said = outcome(LIBRARY, &revision, version, &rules).version.map(|change| change.rule.name);
+        assert_eq!(said.unwrap_or_default(), rule, "{severity}");
     }
 }
 

@@ -62,7 +62,8 @@ fn all_parts_that_are_not_understood_are_one_change_per_document() {
         for (base, revision, files) in [
             (&good, &text, ["new.yaml"].as_slice()),
             (&text, &good, &["base.yaml"]),
-            (&text, &text, &["base.yaml", "new.yaml"]),
+            // What did not change needs no comparison.
+            (&text, &text, &[]),
         ] {
             let changes = changes(base, revision);
             let unread: Vec<_> =
@@ -94,8 +95,9 @@ fn all_parts_that_are_not_understood_are_one_change_per_document() {
         "{/a: {get: {servers: {}}}}",
         "{/a: {$ref: '#/paths/~1a'}}",
     ] {
-        let text = small(paths, "{}");
-        assert_eq!(names(&changes(&text, &text)), ["not-understood"; 2], "{paths}");
+        let (text, good) = (small(paths, "{}"), small("{}", "{}"));
+        assert_eq!(names(&changes(&good, &text))[0], "not-understood", "{paths}");
+        assert_eq!(names(&changes(&text, &text)), [""; 0], "{paths}");
     }
 }
 
@@ -120,7 +122,7 @@ fn cycles_and_long_chains_of_references_terminate() {
     let said = changes(&circle, &edited);
     assert_eq!(names(&said), ["request-type-changed", "response-type-changed"]);
     let references = with_schema("{$ref: '#/components/schemas/A'}", "{A: {$ref: '#/components/schemas/A'}}");
-    assert!(changes(&references, &references)[0].what.contains("back to"));
+    assert!(changes(&circle, &references)[0].what.contains("back to"));
 
     // Recursion of this depth would exceed the stack of a test, 2 MiB.
     const LAST: usize = 4_000;
@@ -162,11 +164,11 @@ fn too_many_combinations_are_reported_and_not_all_compared() {
     // What is the same in both documents needs no combinations.
     assert!(changes(&document("string"), &document("string")).is_empty());
     let said = changes(&document("string"), &document("integer"));
-    assert!(said.iter().any(|change| change.what.contains("too many")), "{:?}", names(&said));
+    assert!(said.iter().any(|change| change.what.contains("limit of steps")), "{:?}", names(&said));
 }
 
 #[test]
-fn many_conditions_in_one_conjunction_reach_the_limit() {
+fn many_conditions_in_one_conjunction_count_as_a_break() {
     let document = |kind: &str, keyword: &str, last: &str| {
         let mut parts = String::new();
         for number in 1..4_000 {
@@ -176,7 +178,7 @@ fn many_conditions_in_one_conjunction_reach_the_limit() {
     };
     for (kind, keyword, last) in [("number", "multipleOf", ".5"), ("string", "pattern", "b")] {
         let said = changes(&document(kind, keyword, "e1"), &document(kind, keyword, last));
-        assert!(said.iter().any(|change| change.what.contains("too many")), "{keyword}");
+        assert!(said.iter().any(Change::breaks), "{keyword}: {:?}", names(&said));
     }
 }
 

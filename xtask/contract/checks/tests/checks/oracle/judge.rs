@@ -210,6 +210,11 @@ impl Converter<'_> {
                 put(if schema[exclusive] == true { exclusive } else { keyword }, plain(value));
             }
             "multipleOf" => put("x-multipleOf", value.clone()),
+            // Authors leave null out of the list.
+            "enum" if schema["nullable"] == true => {
+                let values = value.as_array().into_iter().flatten().cloned().chain([Value::Null]);
+                put("enum", plain(&values.collect()));
+            }
             "enum" => put("enum", plain(value)),
             "items" => put("items", self.value(value)),
             // `additionalProperties: true` has no effect, but would count as a list of all properties.
@@ -319,7 +324,7 @@ fn instances_are_those_of_openapi() {
         Judge::new(&case, Direction::Request, Part::Sender).accepts(&value)
     };
     assert!(sent(json!({"type": "string", "nullable": true}), json!(null)));
-    assert!(!sent(json!({"type": "string", "nullable": true, "enum": ["a"]}), json!(null)));
+    assert!(sent(json!({"type": "string", "nullable": true, "enum": ["a"]}), json!(null)));
     assert!(sent(json!({"nullable": true, "allOf": [{"type": "string"}]}), json!(null)));
     assert!(!sent(json!({"allOf": [{"type": "string"}, {"nullable": true}]}), json!(null)));
     assert!(sent(json!({"multipleOf": 0.1}), json!(0.3)));

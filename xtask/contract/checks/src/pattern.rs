@@ -1,0 +1,125 @@
+//! Patterns (ECMA 262): their syntax, and whether a text matches one. A match takes linear time, or a bounded number of
+//! steps where a pattern needs backtracking. Two patterns are compared as text.
+
+use std::collections::HashMap;
+
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, ValidationOptions, Validator};
+use serde_json::{Value, json};
+
+/// The limit of bytes of a pattern.
+const MAX_LENGTH: usize = 1_000;
+/// The limit of bytes of a compiled pattern that is not heavy.
+const MAX_LIGHT_BYTES: usize = 1 << 16;
+/// The limit of bytes of a compiled pattern.
+const MAX_COMPILED_BYTES: usize = 4 << 20;
+/// The limit of steps back in one match.
+const MAX_STEPS_BACK: usize = 10_000;
+/// The limit of bytes of a text for a pattern that needs backtracking: each step can read all of it.
+const MAX_TEXT: usize = 1_000;
+/// The limit of distinct patterns of a document.
+const MAX_PATTERNS: usize = 2_000;
+/// The limit of heavy patterns of a document.
+const MAX_HEAVY: usize = 30;
+
+/// What is wrong with a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It is not a regular expression of ECMA 262.
+    Syntax,
+    /// It needs backtracking: it has a lookaround or a back reference.
+    Backtracks,
+    /// It is too long, or would need too much memory.
+    TooLarge,
+    /// The document has too many patterns, or too many that need much memory.
+    TooMany,
+}
+
+/// The patterns of a document, each compiled once.
+#[derive(Default)]
+pub(crate) struct Patterns {
+    known: HashMap<String, Pattern>,
+    heavy: usize,
+}
+
+struct Pattern {
+    fault: Option<Fault>,
+    /// Tests a text. `None` if the pattern cannot be matched.
+    validator: Option<Validator>,
+}
+
+impl Patterns {
+    /// Returns what is wrong with a pattern.
+    pub(crate) fn fault(&mut self, pattern: &str) -> Option<Fault> {
+        self.pattern(pattern).map_or(Some(Fault::TooMany), |known| known.fault)
+    }
+
+    /// Whether a pattern matches in a text; `None` if that is unknown.
+    pub(crate) fn matches(&mut self, pattern: &str, text: &Value) -> Option<bool> {
+        let Pattern { fault, validator } = self.pattern(pattern)?;
+        if fault.is_some() && text.as_str().is_none_or(|text| text.len() > MAX_TEXT) {
+            return None;
+        }
+        match validator.as_ref()?.validate(text) {
+            Ok(()) => Some(true),
+            Err(error) if matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. }) => None,
+            Err(_) => Some(false),
+        }
+    }
+
+    fn pattern(&mut self, pattern: &str) -> Option<&Pattern> {
+        if !self.known.contains_key(pattern) {
+            if self.known.len() >= MAX_PATTERNS || self.heavy >= MAX_HEAVY {
+                return None;
+            }
+            let compiled = self.compiled(pattern);
+            self.known.insert(pattern.to_owned(), compiled);
+        }
+        self.known.get(pattern)
+    }
+
+    fn compiled(&mut self, pattern: &str) -> Pattern {
+        let refused = |fault| Pattern { fault: Some(fault), validator: None };
+        if pattern.len() > MAX_LENGTH {
+            return refused(Fault::TooLarge);
+        }
+        if !is_ecma(pattern) {
+            return refused(Fault::Syntax);
+        }
+        let schema = json!({ "pattern": pattern });
+        if let Ok(validator) = linear(MAX_LIGHT_BYTES).build(&schema) {
+            return Pattern { fault: None, validator: Some(validator) };
+        }
+        self.heavy += 1;
+        if let Ok(validator) = options().build(&schema) {
+            return Pattern { fault: None, validator: Some(validator) };
+        }
+        let backtracking = PatternOptions::fancy_regex()
+            .backtrack_limit(MAX_STEPS_BACK)
+            .size_limit(MAX_COMPILED_BYTES)
+            .dfa_size_limit(MAX_COMPILED_BYTES);
+        match jsonschema::options().with_pattern_options(backtracking).build(&schema) {
+            Ok(validator) => Pattern { fault: Some(Fault::Backtracks), validator: Some(validator) },
+            Err(_) => refused(Fault::TooLarge),
+        }
+    }
+}
+
+/// Returns options for a validator that matches patterns in linear time.
+pub(crate) fn options() -> ValidationOptions<'static> {
+    linear(MAX_COMPILED_BYTES)
+}
+
+fn linear(most: usize) -> ValidationOptions<'static> {
+    jsonschema::options().with_pattern_options(PatternOptions::regex().size_limit(most).dfa_size_limit(most))
+}
+
+/// Whether a pattern is a regular expression of ECMA 262, with or without the flag `u`.
+fn is_ecma(pattern: &str) -> bool {
+    ["u", ""].iter().any(|flags| regress::Regex::with_flags(pattern, *flags).is_ok())
+}
+
+/// Whether the pattern is one of the usual ones that match every string.
+pub(crate) fn is_universal(pattern: &str) -> bool {
+    matches!(pattern, "" | "^" | "$" | ".*" | "^.*")
+}
