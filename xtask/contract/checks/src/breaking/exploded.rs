@@ -1,6 +1,8 @@
 //! Objects in the query with the style `form` and `explode`, the default: each property is a parameter of its own on the wire
 //! (OpenAPI 3.0.3, section 4.7.12.2). So an object can take the place of parameters, and its own name does not matter.
 
+use std::collections::HashSet;
+
 use document::openapi::{Object, Parameter};
 
 use super::comparer::Comparer;
@@ -24,30 +26,31 @@ struct Sent<'a> {
 
 /// Returns the properties of an object that is sent as several parameters, with whether they are required. `None` for other
 /// parameters, and for objects with properties that are not listed or in alternatives.
-pub(super) fn properties<'a>(parameter: &Parameter<'a>) -> Option<Vec<(Object<'a>, bool)>> {
+pub(super) fn properties<'a>(
+    cx: &mut Comparer<'a>,
+    parameter: &Parameter<'a>,
+) -> Option<Vec<(Object<'a>, bool)>> {
     let is_exploded = parameter.location() == "query" && parameter.style() == "form" && parameter.explode();
     let schema = parameter.schema().filter(|_| is_exploded)?;
-    let parts = flattened([*schema], &mut || true);
+    let parts = flattened([*schema], &mut || cx.may_go_on());
     let has = |keyword: &str| parts.iter().any(|part| part.has(keyword));
-    let is_other =
-        ["oneOf", "anyOf", "not", "additionalProperties", "minProperties", "maxProperties", "enum"];
-    let is_other = is_other.into_iter().any(has);
-    if is_other || !parts.iter().any(|part| part.text("type") == Some("object")) {
+    let others = ["oneOf", "anyOf", "not", "additionalProperties", "minProperties", "maxProperties", "enum"];
+    if others.into_iter().any(has) || !parts.iter().any(|part| part.text("type") == Some("object")) {
         return None;
     }
-    let required: Vec<&str> = parts
+    let required: HashSet<&str> = parts
         .iter()
         .filter_map(|part| part.get("required"))
         .flat_map(|names| names.items().iter().filter_map(|name| name.as_str()))
         .collect();
-    let is_required = |name: &str| parameter.is_required() && required.contains(&name);
+    let is_required = |name: &str| parameter.is_required() && required.contains(name);
     let properties = parts.iter().flat_map(|part| part.children("properties"));
     let properties: Vec<_> = properties.map(|property| (property, is_required(property.name()))).collect();
     (!properties.is_empty()).then_some(properties)
 }
 
-fn sent<'a>(parameters: Vec<Parameter<'a>>) -> Vec<(&'a str, Sent<'a>)> {
-    let each = |parameter: Parameter<'a>| match properties(&parameter) {
+fn sent<'a>(cx: &mut Comparer<'a>, parameters: Vec<Parameter<'a>>) -> Vec<(&'a str, Sent<'a>)> {
+    let each = |parameter: Parameter<'a>| match properties(cx, &parameter) {
         Some(properties) => properties
             .into_iter()
             .map(|(property, is_required)| Sent {
@@ -79,13 +82,16 @@ impl<'a> Sent<'a> {
     }
 }
 
-/// Compares parameters of which some are objects, by the names that are sent.
+/// Compares parameters of which some are objects, by the names that are sent. What only one version has is reported if the
+/// parameters of the other are all understood.
 pub(super) fn compare<'a>(
     cx: &mut Comparer<'a>,
     (old, new): (Vec<Parameter<'a>>, Vec<Parameter<'a>>),
+    (old_is_clear, new_is_clear): (bool, bool),
     remaining: At<'a>,
 ) {
-    let paired = pairs(sent(old), sent(new));
+    let (before, after) = (sent(cx, old), sent(cx, new));
+    let paired = pairs(before, after);
     for (old, new) in paired.both {
         match (old.is_required, new.is_required) {
             (false, true) => {
@@ -102,11 +108,11 @@ pub(super) fn compare<'a>(
         let owners = (*old.parameter, *new.parameter);
         schema::compare_schemas(cx, (old.schema(), new.schema()), owners, cx.role(role));
     }
-    for old in paired.removed {
+    for old in paired.removed.into_iter().filter(|_| new_is_clear) {
         let what = format!("the query parameter `{}` was removed", old.name);
         cx.report(removal(cx, &old.parameter), Some(old.place()), Some(remaining), what);
     }
-    for new in paired.added {
+    for new in paired.added.into_iter().filter(|_| old_is_clear) {
         let (rule, required) = match new.is_required {
             true => (&rules::PARAMETER_ADDED_REQUIRED, " and required"),
             false => (&rules::PARAMETER_ADDED_OPTIONAL, ""),

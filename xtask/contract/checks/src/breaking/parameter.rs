@@ -13,8 +13,8 @@ use super::{exploded, media_type, schema, unknown};
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     // An unpaired parameter with the same name moved to another location.
-    let is_object = |(_, parameter): &(_, Parameter<'a>)| exploded::properties(parameter).is_some();
-    let (old_objects, before): (Vec<_>, Vec<_>) = parameters(old).into_iter().partition(is_object);
+    let mut is_object = |(_, parameter): &(_, Parameter<'a>)| exploded::properties(cx, parameter).is_some();
+    let (old_objects, before): (Vec<_>, Vec<_>) = parameters(old).into_iter().partition(&mut is_object);
     let (new_objects, after): (Vec<_>, Vec<_>) = parameters(new).into_iter().partition(is_object);
     let (same, mut rest) = pairs_then(before, after, |parameter| parameter.name());
     for (old, new) in same {
@@ -27,15 +27,6 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         both(cx, &old, &new);
     }
     let remaining = At::value_or_object(new, "parameters");
-    if !(old_objects.is_empty() && new_objects.is_empty()) {
-        let with_objects = |objects: Vec<(_, Parameter<'a>)>, rest: &mut Vec<Parameter<'a>>| {
-            let others = rest.extract_if(.., |parameter| parameter.location() == "query");
-            let objects = objects.into_iter().map(|(_, parameter)| parameter);
-            others.chain(objects).collect::<Vec<_>>()
-        };
-        let sent = (with_objects(old_objects, &mut rest.removed), with_objects(new_objects, &mut rest.added));
-        exploded::compare(cx, sent, remaining);
-    }
     // What is reported as not understood could be any parameter.
     let is_clear = |operation: &Operation<'a>| {
         let item = operation.item();
@@ -43,6 +34,15 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         written.all(|parameter| Parameter::new(parameter).is_some())
     };
     let (old_is_clear, new_is_clear) = (is_clear(old), is_clear(new));
+    if !(old_objects.is_empty() && new_objects.is_empty()) {
+        let with_objects = |objects: Vec<(_, Parameter<'a>)>, rest: &mut Vec<Parameter<'a>>| {
+            let others = rest.extract_if(.., |parameter| parameter.location() == "query");
+            let objects = objects.into_iter().map(|(_, parameter)| parameter);
+            others.chain(objects).collect::<Vec<_>>()
+        };
+        let sent = (with_objects(old_objects, &mut rest.removed), with_objects(new_objects, &mut rest.added));
+        exploded::compare(cx, sent, (old_is_clear, new_is_clear), remaining);
+    }
     for old in rest.removed.into_iter().filter(|_| new_is_clear) {
         let mut what = format!("the {} parameter `{}` was removed", old.location(), old.name());
         let is_alike = |new: &&Parameter<'a>| {

@@ -45,9 +45,9 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
     let shared = finding.pointer.starts_with("/components/") || finding.operations.len() > 1;
     let notes = [
         ("at", finding.pointer.clone()),
-        ("used by", if shared { listed(&finding.operations) } else { String::new() }),
+        ("used by", if shared { listed(&finding.operations, ", ") } else { String::new() }),
         ("was at", finding.elsewhere.as_ref().map(ToString::to_string).unwrap_or_default()),
-        ("also", also(&finding.also)),
+        ("also", listed(&finding.also, "\n")),
         ("impact", finding.impact.clone()),
     ];
     let notes = notes.into_iter().map(|(name, text)| (Level::NOTE.with_name(name), text));
@@ -61,25 +61,14 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
     group
 }
 
-/// The limit of lines about other places of a finding.
-const MAX_ALSO: usize = 10;
+/// The limit of operations and of other places that a finding names.
+const MAX_LISTED: usize = 10;
 
-fn also(lines: &[String]) -> String {
-    let shown = lines.iter().take(MAX_ALSO).cloned().collect::<Vec<_>>().join("\n");
-    match lines.len().saturating_sub(MAX_ALSO) {
+fn listed(items: &[String], joint: &str) -> String {
+    let shown = items.iter().take(MAX_LISTED).cloned().collect::<Vec<_>>().join(joint);
+    match items.len().saturating_sub(MAX_LISTED) {
         0 => shown,
-        more => format!("{shown}\nand {more} more; `--format json` has all"),
-    }
-}
-
-/// The limit of operations that a finding names.
-const MAX_OPERATIONS: usize = 10;
-
-fn listed(operations: &[String]) -> String {
-    let named = operations.iter().take(MAX_OPERATIONS).cloned().collect::<Vec<_>>().join(", ");
-    match operations.len().saturating_sub(MAX_OPERATIONS) {
-        0 => named,
-        more => format!("{named}, and {more} more"),
+        more => format!("{shown}{joint}and {more} more"),
     }
 }
 

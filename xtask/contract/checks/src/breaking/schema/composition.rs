@@ -101,20 +101,19 @@ fn nearest<'a>(
     let is_alike = |(old, new)| kind(old).is_some() && kind(old) == kind(new);
     let equal = alternatives.clone().find(|(_, (old, new))| is_equal(cx, *old, *new));
     // Of several with as many the first.
-    let alike =
-        || alternatives.filter(|(_, pair)| is_alike(*pair)).rev().max_by_key(|(_, pair)| in_common(*pair));
-    equal.or_else(alike).map(|(one, _)| one)
+    let alike = alternatives.filter(|(_, pair)| is_alike(*pair)).rev();
+    equal.or_else(|| alike.max_by_key(|(_, pair)| in_common(cx, *pair))).map(|(one, _)| one)
 }
 
 /// The number of properties that two schemas have in common, minus those that only one has.
-fn in_common((one, other): (Object<'_>, Object<'_>)) -> isize {
-    let (one, other) = (property_names(one), property_names(other));
+fn in_common<'a>(cx: &mut Comparer<'a>, (one, other): (Object<'a>, Object<'a>)) -> isize {
+    let (one, other) = (property_names(cx, one), property_names(cx, other));
     let common = one.intersection(&other).count();
     common.cast_signed() - (one.len() + other.len() - 2 * common).cast_signed()
 }
 
-fn property_names(schema: Object<'_>) -> HashSet<&str> {
-    let parts = flattened([schema], &mut || true);
+fn property_names<'a>(cx: &mut Comparer<'a>, schema: Object<'a>) -> HashSet<&'a str> {
+    let parts = flattened([schema], &mut || cx.may_go_on());
     parts.iter().flat_map(|part| part.children("properties")).map(|property| property.name()).collect()
 }
 

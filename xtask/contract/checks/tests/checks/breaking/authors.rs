@@ -478,3 +478,18 @@ fn waived_additions_to_a_list_do_not_hide_or_add_others() {
     assert_eq!(breaks(&[0, 1]), ["/paths/~1a/get/parameters/2"]);
     assert_eq!(breaks(&[0, 1, 2]), [""; 0]);
 }
+
+#[test]
+fn a_parameter_that_is_not_understood_may_be_any_property_of_an_object_in_the_query() {
+    let object = "{name: q, in: query, schema: {type: object, properties: {a: {type: string}}}}";
+    let document = |parameter: &str| {
+        small(
+            &format!(
+                "{{/a: {{get: {{parameters: [{parameter}], responses: {{'200': {{description: d}}}}}}}}}}"
+            ),
+            "{}",
+        )
+    };
+    let found = changes(&document(object), &document("{$ref: other.yaml}"));
+    assert!(found.iter().all(|change| change.rule.name == "not-understood"), "{found:?}");
+}
