@@ -7,7 +7,7 @@
 //! operations down to the pairs that have changes.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use document::finding::Severity;
 use document::openapi::{Id, Model, Object};
@@ -24,7 +24,7 @@ use super::schema::{Schema, Verdict};
 use super::scheme::Schemes;
 use super::subtypes::Subtypes;
 use super::users::{DOCUMENT, User, Users, push_new};
-use crate::subschema::{Budget, Inclusion, Side};
+use crate::subschema::{Budget, Inclusion};
 
 /// A change whose operations are not known yet.
 #[derive(Debug)]
@@ -78,8 +78,9 @@ pub(super) struct Comparer<'a> {
     most: Verdict,
     raws: Vec<Raw<'a>>,
     known: HashMap<Key, usize>,
-    schemas: [Vec<Schema<'a>>; 2],
-    schema_of: [HashMap<Vec<Id>, u32>; 2],
+    schemas: Vec<Schema<'a>>,
+    /// The numbers of the schemas, by their parts and whether they are those of the revision.
+    schema_of: HashMap<(bool, Vec<Id>), u32>,
     pairs: HashMap<Pair, User>,
     shared: HashMap<Shared, User>,
     waiting: VecDeque<(User, Pair)>,
@@ -105,8 +106,8 @@ impl<'a> Comparer<'a> {
             most: Verdict::Breaking,
             raws: Vec::new(),
             known: HashMap::new(),
-            schemas: Default::default(),
-            schema_of: Default::default(),
+            schemas: Vec::new(),
+            schema_of: HashMap::new(),
             pairs: HashMap::new(),
             shared: HashMap::new(),
             waiting: VecDeque::new(),
@@ -256,27 +257,22 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    pub(super) fn schema(&self, side: Side, id: u32) -> Schema<'a> {
-        self.schemas[side as usize][id as usize].clone()
-    }
-
-    /// The objects that the compared schemas of the base consist of.
-    pub(super) fn parts(&self) -> HashSet<Id> {
-        self.schemas[0].iter().flat_map(|schema| schema.parts.iter().map(|part| part.id)).collect()
+    pub(super) fn schema(&self, id: u32) -> Schema<'a> {
+        self.schemas[id as usize].clone()
     }
 
     /// Returns the number of a schema. Schemas with the same parts have the same number.
-    pub(super) fn intern(&mut self, side: Side, schema: Schema<'a>) -> u32 {
+    pub(super) fn intern(&mut self, schema: Schema<'a>) -> u32 {
         let mut key: Vec<Id> = schema.parts.iter().map(|part| part.id).collect();
         if key.is_empty() {
             // The owner identifies a missing schema.
             key.extend([Id::MAX, schema.anchor.id]);
         }
-        let schemas = &mut self.schemas[side as usize];
-        *self.schema_of[side as usize].entry(key).or_insert_with(|| {
-            schemas.push(schema);
+        let is_new = std::ptr::eq(schema.anchor.model(), self.revision);
+        *self.schema_of.entry((is_new, key)).or_insert_with(|| {
+            self.schemas.push(schema);
             // Schemas are fewer than the values of a document, of which there are at most a million.
-            u32::try_from(schemas.len() - 1).unwrap_or(u32::MAX)
+            u32::try_from(self.schemas.len() - 1).unwrap_or(u32::MAX)
         })
     }
 
@@ -287,8 +283,8 @@ impl<'a> Comparer<'a> {
 
     /// Queues two schemas for comparison that differ at most by `most`.
     pub(super) fn compare_within(&mut self, base: u32, revision: u32, role: Role, most: Verdict) {
-        let schemas = (&self.schemas[0][base as usize], &self.schemas[1][revision as usize]);
-        if self.inclusion.are_unchanged(schemas.0.values, schemas.1.values) {
+        let schemas = (&self.schemas[base as usize], &self.schemas[revision as usize]);
+        if self.inclusion.schemas.are_unchanged(schemas.0.values, schemas.1.values) {
             return;
         }
         if schemas.0.is_partial != schemas.1.is_partial {
@@ -359,11 +355,6 @@ impl<'a> Comparer<'a> {
         self.in_xml = pair.in_xml;
         self.via = pair.via.map(|via| self.revision.object(via));
         Some(pair)
-    }
-
-    /// The places of the changes so far, in the base and in the revision.
-    pub(super) fn found(&self) -> impl Iterator<Item = [Option<At<'a>>; 2]> {
-        self.raws.iter().map(|raw| [raw.base, raw.revision])
     }
 
     /// The changes with their places and operations.

@@ -9,8 +9,8 @@
 //! table in `tests/checks/breaking` gives the reason. Running oasdiff itself was rejected: it ignores servers and
 //! `additionalProperties`, reports a change of credentials as harmless, and is one more program to install.
 //!
-//! Every difference is reported: keywords without a rule are compared as data, and [`same_meaning`] notes the changes
-//! without impact. Titles, summaries, descriptions, examples, and the order of keys are ignored.
+//! Keywords without a rule are compared as data. Titles, summaries, descriptions, examples, the order of keys, and
+//! keywords that are written in another way with the same meaning are ignored.
 //!
 //! Reading order: [`paths`] and [`operation`] traverse the document, [`matching`] pairs items of the two documents,
 //! [`schema`] compares values, [`comparer`] collects the changes, [`version`] and [`waivers`] evaluate them.
@@ -34,7 +34,6 @@ mod paths;
 mod place;
 mod response;
 mod rules;
-mod same_meaning;
 mod schema;
 mod scheme;
 mod security;
@@ -99,7 +98,6 @@ pub fn compare_sides(base: Side<'_>, revision: Side<'_>, today: Date) -> Vec<Cha
     components::compare(&mut cx);
     paths::compare(&mut cx);
     schema::compare_waiting(&mut cx);
-    same_meaning::compare(&mut cx);
     changes.extend(cx.finish(base.document, revision.document));
     changes.sort_by_cached_key(|change| {
         let base = change.base.as_ref().map(|base| base.span.start);

@@ -14,7 +14,13 @@ use super::lists::named;
 use super::matching::pairs_then;
 use super::place::At;
 use super::{rules, unknown};
-use crate::subschema::Side;
+
+/// The document that names a scheme.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    Base,
+    Revision,
+}
 
 /// A scheme of the base and the same scheme of the revision, where they are listed.
 pub(super) type Pair<'a> = (Object<'a>, Object<'a>);
@@ -47,9 +53,9 @@ impl<'a> Schemes<'a> {
         self.pairs.get(name).copied()
     }
 
-    pub(super) fn identity(&self, side: Side, name: &'a str) -> Identity<'a> {
-        let pair = self.pairs.get(name).filter(|_| side == Side::Base);
-        (pair.map_or(name, |(_, new)| new.name()), self.defined[side as usize].contains(name))
+    pub(super) fn identity(&self, origin: Origin, name: &'a str) -> Identity<'a> {
+        let pair = self.pairs.get(name).filter(|_| origin == Origin::Base);
+        (pair.map_or(name, |(_, new)| new.name()), self.defined[origin as usize].contains(name))
     }
 }
 

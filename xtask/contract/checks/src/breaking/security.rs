@@ -10,8 +10,7 @@ use document::openapi::{Object, Operation, Requirement, Security};
 use super::comparer::Comparer;
 use super::place::At;
 use super::rules;
-use super::scheme::{self, Identity};
-use crate::subschema::Side;
+use super::scheme::{self, Identity, Origin};
 
 /// Each alternative is compared with each other one.
 const MAX_ALTERNATIVES: usize = 100;
@@ -25,10 +24,10 @@ struct Alternative<'a> {
 }
 
 impl<'a> Alternative<'a> {
-    fn new(cx: &Comparer<'a>, side: Side, object: Object<'a>, written: Requirement<'a>) -> Self {
+    fn new(cx: &Comparer<'a>, origin: Origin, object: Object<'a>, written: Requirement<'a>) -> Self {
         let mut schemes: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
         for (name, scopes) in &written {
-            schemes.entry(cx.schemes.identity(side, name)).or_default().extend(scopes);
+            schemes.entry(cx.schemes.identity(origin, name)).or_default().extend(scopes);
         }
         Self { schemes, written, place: At::of(&object) }
     }
@@ -61,7 +60,7 @@ impl<'a> Alternative<'a> {
 /// Returns the alternatives of an operation that require credentials, and whether it accepts requests without.
 fn alternatives<'a>(
     cx: &mut Comparer<'a>,
-    side: Side,
+    origin: Origin,
     security: &Security<'a>,
 ) -> (Vec<Alternative<'a>>, bool) {
     let all: Vec<_> = security.alternatives().collect();
@@ -74,18 +73,18 @@ fn alternatives<'a>(
         cx.report(&rules::NOT_UNDERSTOOD, None, place, what);
     }
     let closed = all.into_iter().take(MAX_ALTERNATIVES).filter(|(_, schemes)| !schemes.is_empty());
-    (closed.map(|(object, written)| Alternative::new(cx, side, object, written)).collect(), is_open)
+    (closed.map(|(object, written)| Alternative::new(cx, origin, object, written)).collect(), is_open)
 }
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     let (base, revision) = (old.security(), new.security());
-    let (before, was_open) = alternatives(cx, Side::Base, &base);
-    let (after, is_open) = alternatives(cx, Side::Revision, &revision);
+    let (before, was_open) = alternatives(cx, Origin::Base, &base);
+    let (after, is_open) = alternatives(cx, Origin::Revision, &revision);
     // A scheme that is no longer accepted is not compared.
     let accepted: BTreeSet<_> = after.iter().flat_map(|new| new.schemes.keys().copied()).collect();
     for name in before.iter().flat_map(|old| old.written.keys().copied()) {
         if let Some((old, new)) = cx.schemes.pair(name)
-            && accepted.contains(&cx.schemes.identity(Side::Base, name))
+            && accepted.contains(&cx.schemes.identity(Origin::Base, name))
         {
             cx.once(("scheme", old.id, new.id), |cx| scheme::compare(cx, (old, new)));
         }

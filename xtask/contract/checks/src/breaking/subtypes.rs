@@ -4,14 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use document::openapi::{Id, Model, Object};
 
-use crate::subschema::Side;
-
-/// The components that extend a schema directly, by that schema, for each document.
-pub(super) struct Subtypes<'a>([HashMap<Id, Vec<Object<'a>>>; 2]);
+/// The components that extend a schema directly, by that schema, in the base and in the revision.
+pub(super) struct Subtypes<'a> {
+    base: &'a Model<'a>,
+    subtypes: [HashMap<Id, Vec<Object<'a>>>; 2],
+}
 
 impl<'a> Subtypes<'a> {
     pub(super) fn of(base: &'a Model<'a>, revision: &'a Model<'a>) -> Self {
-        Self([base, revision].map(|model| {
+        let subtypes = [base, revision].map(|model| {
             let mut subtypes: HashMap<Id, Vec<Object<'a>>> = HashMap::new();
             for (_, component) in model.schemas() {
                 let parents = component.children("allOf").filter(Object::is_reference);
@@ -20,15 +21,18 @@ impl<'a> Subtypes<'a> {
                 }
             }
             subtypes
-        }))
+        });
+        Self { base, subtypes }
     }
 
     /// Returns the components whose `allOf` refers to a schema, directly or through other components.
-    pub(super) fn all(&self, side: Side, of: Object<'a>) -> Vec<Object<'a>> {
+    pub(super) fn all(&self, of: Object<'a>) -> Vec<Object<'a>> {
+        let [base, revision] = &self.subtypes;
+        let subtypes = if std::ptr::eq(of.model(), self.base) { base } else { revision };
         let (mut found, mut seen) = (Vec::new(), HashSet::new());
         let mut open = vec![of.id];
         while let Some(of) = open.pop() {
-            for subtype in self.0[side as usize].get(&of).into_iter().flatten() {
+            for subtype in subtypes.get(&of).into_iter().flatten() {
                 if seen.insert(subtype.id) {
                     found.push(*subtype);
                     open.push(subtype.id);

@@ -1,27 +1,10 @@
-//! Decides whether every value of a schema in one document is a value of a schema in another.
+//! Decides whether every value of a schema is a value of another.
 
 use std::collections::{HashMap, VecDeque};
 
-use document::openapi::{Model, Object};
+use document::openapi::Model;
 
-use super::unchanged::Unchanged;
 use super::{ANY, Budget, Conjunction, NEVER, Schemas};
-
-/// One of the two documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Side {
-    Base,
-    Revision,
-}
-
-impl Side {
-    pub(super) fn other(self) -> Self {
-        match self {
-            Self::Base => Self::Revision,
-            Self::Revision => Self::Base,
-        }
-    }
-}
 
 /// How values are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,13 +52,10 @@ impl Reading {
     }
 }
 
-/// Whether all values of a schema are values of a schema of the other document.
+/// Whether all values of a schema are values of another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Question {
-    /// The document of `narrow`.
-    pub(crate) side: Side,
     pub(crate) narrow: Conjunction,
-    /// In the other document.
     pub(crate) wide: Conjunction,
     pub(crate) reading: Reading,
     /// Whether a value may match several alternatives of `oneOf`.
@@ -87,8 +67,7 @@ pub(crate) struct Question {
 /// A result is assumed to be `true` until a counterexample is found; then the questions that depend on it are
 /// decided again. So recursive schemas include each other unless some value is valid against one only.
 pub(crate) struct Inclusion<'a> {
-    pub(crate) schemas: [Schemas<'a>; 2],
-    unchanged: Unchanged,
+    pub(crate) schemas: Schemas<'a>,
     numbers: HashMap<Question, usize>,
     questions: Vec<Question>,
     results: Vec<bool>,
@@ -101,8 +80,7 @@ pub(crate) struct Inclusion<'a> {
 impl<'a> Inclusion<'a> {
     pub(crate) fn new(base: &'a Model<'a>, revision: &'a Model<'a>, budget: Budget) -> Self {
         Self {
-            schemas: [base, revision].map(|model| Schemas::new(model, budget.clone())),
-            unchanged: Unchanged::of(base, revision),
+            schemas: Schemas::new(base, revision, budget.clone()),
             numbers: HashMap::new(),
             questions: Vec::new(),
             results: Vec::new(),
@@ -115,7 +93,7 @@ impl<'a> Inclusion<'a> {
 
     /// Whether it is proven that all values of `narrow` are values of `wide`.
     pub(crate) fn includes(&mut self, question: Question) -> bool {
-        if self.is_unchanged(question) {
+        if question.narrow == question.wide {
             return true;
         }
         self.budget.begin();
@@ -131,11 +109,9 @@ impl<'a> Inclusion<'a> {
         self.results[number]
     }
 
-    /// Sets how the values of both documents are read.
+    /// Sets how values are read.
     fn read(&mut self, reading: Reading, may_overlap: bool) {
-        for schemas in &mut self.schemas {
-            (schemas.hiding, schemas.may_overlap) = (reading.hiding(), may_overlap);
-        }
+        (self.schemas.hiding, self.schemas.may_overlap) = (reading.hiding(), may_overlap);
     }
 
     fn number(&mut self, question: Question) -> usize {
@@ -150,32 +126,9 @@ impl<'a> Inclusion<'a> {
         number
     }
 
-    fn is_unchanged(&self, question: Question) -> bool {
-        match question.side {
-            Side::Base => self.are_same(question.narrow, question.wide, false),
-            Side::Revision => self.are_same(question.wide, question.narrow, false),
-        }
-    }
-
-    /// Whether two conjunctions are the same data, with all that they refer to.
-    pub(crate) fn are_unchanged(&self, base: Conjunction, revision: Conjunction) -> bool {
-        self.are_same(base, revision, true)
-    }
-
-    fn are_same(&self, base: Conjunction, revision: Conjunction, with_discriminators: bool) -> bool {
-        let parts = |side: Side, of: Conjunction| self.schemas[side as usize].parts[of.0 as usize].as_slice();
-        let (base, revision) = (parts(Side::Base, base), parts(Side::Revision, revision));
-        self.unchanged.are_all(base, revision, with_discriminators)
-    }
-
-    /// Whether two objects have the same text, without regard to what their references lead to.
-    pub(crate) fn is_same_text(&self, base: Object<'a>, revision: Object<'a>) -> bool {
-        self.unchanged.is_text(base.id, revision.id)
-    }
-
     /// Returns the result so far, and records that the current question depends on it.
     pub(super) fn lookup(&mut self, question: Question) -> bool {
-        if question.wide == ANY || question.narrow == NEVER || self.is_unchanged(question) {
+        if question.wide == ANY || question.narrow == NEVER || question.narrow == question.wide {
             return true;
         }
         if !self.budget.spend(1) {
@@ -189,37 +142,27 @@ impl<'a> Inclusion<'a> {
     }
 
     /// Whether two conjunctions have the same values, counting properties that they do not list.
-    pub(crate) fn are_equal(&mut self, base: Conjunction, revision: Conjunction) -> bool {
+    pub(crate) fn are_equal(&mut self, one: Conjunction, other: Conjunction) -> bool {
         let (reading, may_overlap) = (Reading::Strict, false);
-        self.includes(Question { side: Side::Base, narrow: base, wide: revision, reading, may_overlap })
-            && self.includes(Question {
-                side: Side::Revision,
-                narrow: revision,
-                wide: base,
-                reading,
-                may_overlap,
-            })
+        [(one, other), (other, one)]
+            .into_iter()
+            .all(|(narrow, wide)| self.includes(Question { narrow, wide, reading, may_overlap }))
     }
 
     /// Whether a conjunction certainly has no value.
-    pub(crate) fn is_empty(&mut self, side: Side, of: Conjunction) -> bool {
-        self.of(side).is_empty(of)
+    pub(crate) fn is_empty(&mut self, of: Conjunction) -> bool {
+        self.schemas.is_empty(of)
     }
 
     /// Whether both conjunctions have a normal form.
-    pub(crate) fn is_decided(&mut self, base: Conjunction, revision: Conjunction) -> bool {
-        self.of(Side::Base).normal(base).is_ok() && self.of(Side::Revision).normal(revision).is_ok()
-    }
-
-    pub(super) fn of(&mut self, side: Side) -> &mut Schemas<'a> {
-        &mut self.schemas[side as usize]
+    pub(crate) fn is_decided(&mut self, one: Conjunction, other: Conjunction) -> bool {
+        self.schemas.normal(one).is_ok() && self.schemas.normal(other).is_ok()
     }
 
     fn decide(&mut self, question: Question) -> bool {
         self.read(question.reading, question.may_overlap);
-        let (side, other) = (question.side, question.side.other());
-        let narrow = self.of(side).normal(question.narrow);
-        let wide = self.of(other).normal(question.wide);
+        let narrow = self.schemas.normal(question.narrow);
+        let wide = self.schemas.normal(question.wide);
         let (Ok(narrow), Ok(wide)) = (narrow, wide) else { return false };
         narrow.iter().all(|case| self.is_covered(question, case, &wide))
     }

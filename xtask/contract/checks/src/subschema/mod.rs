@@ -23,7 +23,7 @@ use std::rc::Rc;
 
 pub(crate) use budget::Budget;
 pub(crate) use format::{is_base64, restricts_strings};
-pub(crate) use inclusion::{Inclusion, Question, Reading, Side};
+pub(crate) use inclusion::{Inclusion, Question, Reading};
 pub(crate) use number::exact;
 use shape::{Case, Shape};
 pub(crate) use shape::{canonical, canonical_node};
@@ -31,12 +31,13 @@ pub(crate) use shape::{canonical, canonical_node};
 use document::openapi::{Id, Model, Object};
 
 use crate::pattern::Patterns;
+use unchanged::Unchanged;
 
 /// The keywords without effect on validation.
 pub(crate) const ANNOTATIONS: [&str; 6] =
     ["title", "description", "example", "externalDocs", "discriminator", "deprecated"];
 
-/// A conjunction of schemas: all of them hold. Each has a number within its document.
+/// A conjunction of schemas: all of them hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Conjunction(u32);
 
@@ -58,9 +59,10 @@ struct Undecided;
 /// The alternatives of a schema.
 type Normal = Result<Rc<[Case]>, Undecided>;
 
-/// The schemas of one document.
+/// The schemas of two documents. Schemas that are the same data, with all that they lead to, are one.
 pub(crate) struct Schemas<'a> {
-    model: &'a Model<'a>,
+    models: [&'a Model<'a>; 2],
+    unchanged: Unchanged,
     parts: Vec<Vec<Id>>,
     numbers: HashMap<Vec<Id>, Conjunction>,
     /// The normal forms, by conjunction, `hiding` and `may_overlap`.
@@ -76,11 +78,12 @@ pub(crate) struct Schemas<'a> {
 }
 
 impl<'a> Schemas<'a> {
-    /// The schemas of a document.
-    pub(crate) fn new(model: &'a Model<'a>, budget: Budget) -> Self {
+    /// The schemas of two versions of a document.
+    pub(crate) fn new(base: &'a Model<'a>, revision: &'a Model<'a>, budget: Budget) -> Self {
         let (never, null) = (vec![NOTHING], vec![ONLY_NULL]);
         Self {
-            model,
+            models: [base, revision],
+            unchanged: Unchanged::of(base, revision),
             numbers: HashMap::from([(Vec::new(), ANY), (never.clone(), NEVER), (null.clone(), NULL)]),
             parts: vec![Vec::new(), never, null],
             normals: HashMap::new(),
@@ -94,7 +97,25 @@ impl<'a> Schemas<'a> {
 
     /// Returns the conjunction of these schemas, whose `allOf` is resolved already.
     pub(crate) fn conjunction(&mut self, parts: &[Object<'a>]) -> Conjunction {
-        self.numbered(parts.iter().map(|part| part.id).collect())
+        self.numbered(parts.iter().map(|part| self.id(part)).collect())
+    }
+
+    /// Returns what identifies a schema of either document.
+    fn id(&self, schema: &Object<'a>) -> Id {
+        let [base, revision] = self.models;
+        let is_new = std::ptr::eq(schema.model(), revision);
+        self.unchanged.first[schema.id + if is_new { base.len() } else { 0 }]
+    }
+
+    fn schema(&self, id: Id) -> Object<'a> {
+        let [base, revision] = self.models;
+        id.checked_sub(base.len()).map_or_else(|| base.object(id), |id| revision.object(id))
+    }
+
+    /// Whether two conjunctions are the same data, with all that they lead to by references and discriminators.
+    pub(crate) fn are_unchanged(&self, base: Conjunction, revision: Conjunction) -> bool {
+        let leads = |id: &Id| self.unchanged.leads.get(*id).copied().unwrap_or_default();
+        base == revision && !self.parts[base.0 as usize].iter().any(leads)
     }
 
     /// The conjunction of the schemas at these places.
@@ -140,9 +161,8 @@ impl<'a> Schemas<'a> {
     }
 
     fn parts(&self, of: Conjunction) -> impl Iterator<Item = Object<'a>> + use<'a> {
-        let model = self.model;
-        let parts = self.parts[of.0 as usize].clone();
-        parts.into_iter().filter(|id| *id < ONLY_NULL).map(move |id| model.object(id))
+        let parts = self.parts[of.0 as usize].iter().filter(|id| **id < ONLY_NULL);
+        parts.map(|id| self.schema(*id)).collect::<Vec<_>>().into_iter()
     }
 
     /// Whether the conjunction includes [`NEVER`].
@@ -163,7 +183,7 @@ impl<'a> Schemas<'a> {
     /// Whether a keyword is `true` in one of the schemas.
     fn flag(&self, of: Conjunction, keyword: &str) -> bool {
         let mut schemas = self.parts[of.0 as usize].iter().filter(|id| **id < ONLY_NULL);
-        schemas.any(|id| self.model.object(*id).flag(keyword))
+        schemas.any(|id| self.schema(*id).flag(keyword))
     }
 }
 

@@ -56,14 +56,11 @@ impl<'a> Schemas<'a> {
         let around = self.parts(of).filter(is_nullable_around).collect::<Vec<_>>();
         if !around.is_empty() {
             // Null does not have to match what the schemas with `nullable` combine.
-            let combined: HashSet<Id> =
-                flattened(around.iter().flat_map(|part| part.children("allOf")), &mut || true)
-                    .iter()
-                    .map(|part| part.id)
-                    .collect();
+            let combined = flattened(around.iter().flat_map(|part| part.children("allOf")), &mut || true);
+            let combined: HashSet<Id> = combined.iter().map(|part| self.id(part)).collect();
             let (own, others): (Vec<_>, Vec<_>) = self
                 .parts(of)
-                .filter(|part| !combined.contains(&part.id))
+                .filter(|part| !combined.contains(&self.id(part)))
                 .partition(|part| around.contains(part));
             let nulls = self.restricted(null(), of, own, &[])?;
             cases.extend(self.restricted(Some(nulls), of, others, &["oneOf", "anyOf"])?);
@@ -208,7 +205,7 @@ impl<'a> Schemas<'a> {
         members.into_iter().any(|member| {
             let member = self.alternative(member);
             let (parts, whole) = (&self.parts[member.0 as usize], &self.parts[of.0 as usize]);
-            parts.contains(&parent.id) && parts.iter().all(|part| whole.contains(part))
+            parts.contains(&self.id(parent)) && parts.iter().all(|part| whole.contains(part))
         })
     }
 

@@ -9,12 +9,13 @@ use document::{Node, Value};
 /// The keywords of a schema of which no change is reported.
 const IDLE: [&str; 4] = ["title", "description", "example", "externalDocs"];
 
-/// The objects of the revision that are the same as those of the base.
+/// Which objects of two documents are the same data, with all that they lead to. An object is identified by its number in the
+/// base, or by that in the revision plus the number of objects of the base.
 pub(super) struct Unchanged {
-    /// The digests of the objects of both documents, with references as they are written.
-    texts: [Vec<u64>; 2],
-    /// Whether an object of the base leads to one that may have changed, without and with discriminators.
-    leads: [Vec<bool>; 2],
+    /// For each object the first that is the same. Discriminators do not restrict values, so they lead to nothing here.
+    pub(super) first: Vec<Id>,
+    /// Whether an object of the base leads to one that may have changed, also by discriminators.
+    pub(super) leads: Vec<bool>,
 }
 
 impl Unchanged {
@@ -22,24 +23,14 @@ impl Unchanged {
         // The random key keeps anybody from writing different objects with equal digests.
         let state = RandomState::new();
         let texts = [base, revision].map(|model| digests(model, &state));
-        Self { leads: leading_to_changes(base, revision, &texts), texts }
-    }
-
-    /// Whether two objects have the same text. References in it may lead to objects that changed.
-    pub(super) fn is_text(&self, base: Id, revision: Id) -> bool {
-        self.texts[0][base] == self.texts[1][revision]
-    }
-
-    /// Whether two sets of objects are the same, with all that they lead to. Discriminators do not restrict values.
-    pub(super) fn are_all(&self, base: &[Id], revision: &[Id], with_discriminators: bool) -> bool {
-        let leads = &self.leads[usize::from(with_discriminators)];
-        let sum = |ids: &[Id], side: usize| {
-            let texts = &self.texts[side];
-            ids.iter().try_fold(0_u64, |sum, id| Some(sum.wrapping_add(*texts.get(*id)?)))
-        };
-        base.len() == revision.len()
-            && base.iter().all(|id| leads.get(*id) == Some(&false))
-            && sum(base, 0) == sum(revision, 1)
+        let [leads_by_references, leads] = leading_to_changes(base, revision, &texts);
+        let mut known: HashMap<u64, Id> = HashMap::new();
+        let mut first: Vec<Id> =
+            texts[0].iter().enumerate().map(|(id, text)| *known.entry(*text).or_insert(id)).collect();
+        known.retain(|_, id| !leads_by_references[*id]);
+        let numbered = texts[1].iter().enumerate();
+        first.extend(numbered.map(|(id, text)| *known.entry(*text).or_insert(base.len() + id)));
+        Self { first, leads }
     }
 }
 

@@ -1,10 +1,10 @@
-//! Decides whether the values of one alternative are in the alternatives of a schema of the other document.
+//! Decides whether the values of one alternative are in the alternatives of another schema.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::inclusion::{Inclusion, Question, Reading, Side};
+use super::inclusion::{Inclusion, Question, Reading};
 use super::shape::{Case, Count, Members, Shape};
 use super::{ANY, Conjunction, NEVER, format};
 
@@ -22,7 +22,7 @@ impl Inclusion<'_> {
 
     /// Whether a value is in a case of the wide side.
     fn has(&mut self, question: Question, wide: &Case, key: &str, value: &Value) -> bool {
-        let schemas = self.of(question.side.other());
+        let schemas = &mut self.schemas;
         let as_text = question.reading.is_text() && (value.is_number() || value.is_boolean());
         schemas.holds_listed(wide, key, value) == Some(true)
             || (as_text && schemas.holds(wide, &Value::String(value.to_string())) == Some(true))
@@ -58,15 +58,12 @@ impl Inclusion<'_> {
     }
 
     fn is_object_within(&mut self, question: Question, narrow: &Members, wide: &Members) -> bool {
-        let is_hidden = |side: Side, schema: Option<Conjunction>| {
-            schema.is_some_and(|schema| self.schemas[side as usize].is_hidden(schema))
-        };
-        let (side, other, reading) = (question.side, question.side.other(), question.reading.property());
-        let is_sent =
-            |name: &String| !is_hidden(side, narrow.property(name)) && !is_hidden(other, wide.property(name));
-        let is_required =
-            |name: &String| narrow.required.contains(name) && !is_hidden(side, narrow.property(name));
-        if wide.required.iter().any(|name| !is_required(name) && !is_hidden(other, wide.property(name))) {
+        let is_hidden =
+            |of: &Members, name: &str| of.property(name).is_some_and(|schema| self.schemas.is_hidden(schema));
+        let reading = question.reading.property();
+        let is_sent = |name: &String| !is_hidden(narrow, name) && !is_hidden(wide, name);
+        let is_required = |name: &String| narrow.required.contains(name) && !is_hidden(narrow, name);
+        if wide.required.iter().any(|name| !is_required(name) && !is_hidden(wide, name)) {
             return false;
         }
         let least = narrow.required.iter().filter(|name| is_required(name)).count() as u64;
@@ -104,31 +101,17 @@ impl Inclusion<'_> {
                 .is_none_or(|wide| self.lookup(Question { narrow: unlisted, wide, reading, ..question }))
     }
 
-    /// Whether no value of a case is a value of an excluded schema of the other document: the types, numbers or
-    /// strings differ, or the case excludes at least the same values.
+    /// Whether no value of a case is a value of an excluded schema: what they have in common is excluded from the case too.
     fn is_outside(&mut self, question: Question, narrow: &Case, excluded: Conjunction) -> bool {
-        let other = question.side.other();
-        let Ok(cases) = self.of(other).normal(excluded) else { return false };
-        let mut differs = |case: &Case| match (&case.shape, &narrow.shape) {
-            (Shape::Values(values), _) => values
-                .values()
-                .all(|value| self.schemas[question.side as usize].holds(narrow, value) == Some(false)),
-            (Shape::Number(..), Shape::Number(..)) | (Shape::Text(_), Shape::Text(_)) => {
-                self.schemas[question.side as usize].both(&case.shape.clone().into(), narrow).is_none()
-            }
-            (one, other) => std::mem::discriminant(one) != std::mem::discriminant(other),
-        };
-        // The values of the case have one type, so only the excluded values of that type matter.
-        let others: Vec<&Case> = cases.iter().filter(|case| !differs(case)).collect();
-        if others.is_empty() {
-            return true;
-        }
-        let strict =
-            Question { side: other, narrow: excluded, wide: ANY, reading: Reading::Strict, ..question };
-        narrow.except.iter().any(|except| {
-            let Ok(wide) = self.of(question.side).normal(*except) else { return false };
-            self.lookup(Question { wide: *except, ..strict })
-                || others.iter().all(|case| self.is_covered(strict, case, &wide))
+        let Ok(cases) = self.schemas.normal(excluded) else { return false };
+        let own = Case::from(narrow.shape.clone());
+        let strict = Question { reading: Reading::Strict, ..question };
+        cases.iter().all(|case| {
+            let Some(common) = self.schemas.both(case, &own) else { return !self.budget.is_cut() };
+            narrow.except.iter().any(|except| {
+                let wide = self.schemas.normal(*except);
+                wide.is_ok_and(|wide| self.is_covered(strict, &common, &wide))
+            })
         })
     }
 }

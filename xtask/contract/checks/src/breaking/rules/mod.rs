@@ -206,8 +206,6 @@ rules! {
     SERVER_REMOVED = "server-removed", Error, Major, Removed, OURS, "Requests to the URL may fail.";
 
     EXTENSION_CHANGED = "extension-changed", Info, Patch, Changed, OURS, "Programs that read the extension may be affected.";
-    WITHOUT_EFFECT = "keyword-without-effect-changed", Info, Patch, Changed, OURS, "Requests and responses stay the same, since the keyword has no effect here. Generated clients may differ.";
-    SAME_MEANING = "text-changed", Info, None, Changed, OURS, "Requests and responses stay the same, as far as the document describes them.";
     KEYWORD_CHANGED = "keyword-changed", Warning, Minor, Changed, OURS, "The keyword is not compared in detail, so clients may be affected.", "Check whether clients use it";
 
     VERSION_UNREADABLE = "api-version-unreadable", Warning, None, Changed, OURS, "Neither this check nor clients can compare the version with others.", "Write it as MAJOR.MINOR.PATCH (semver.org), or switch the rule off: `\"api-version-unreadable\" = \"off\"` below `[rules]` in `contract.toml`";

@@ -17,7 +17,7 @@ use crate::breaking::data::canonical;
 use crate::breaking::matching::pairs_then;
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family};
-use crate::subschema::{ANNOTATIONS, Side, flattened};
+use crate::subschema::{ANNOTATIONS, flattened};
 
 pub(super) const KEYWORDS: [&str; 2] = ["oneOf", "anyOf"];
 
@@ -261,8 +261,8 @@ fn is_repeated<'a>(cx: &mut Comparer<'a>, item: Object<'a>, (old, new): (Object<
 
 /// Whether two schemas have the same values, counting properties that they do not list.
 fn is_equal<'a>(cx: &mut Comparer<'a>, one: Object<'a>, other: Object<'a>) -> bool {
-    let (one, other) = (at(cx, Side::Base, &[one], one), at(cx, Side::Revision, &[other], other));
-    let (one, other) = (cx.schema(Side::Base, one).values, cx.schema(Side::Revision, other).values);
+    let (one, other) = (at(cx, &[one], one), at(cx, &[other], other));
+    let (one, other) = (cx.schema(one).values, cx.schema(other).values);
     cx.inclusion.are_equal(one, other)
 }
 

@@ -12,7 +12,6 @@ use super::{Both, Schema, Verdict, at};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::place::At;
 use crate::breaking::{rules, unknown};
-use crate::subschema::Side;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let first = |schema: &Schema<'a>| schema.children("discriminator").first().copied();
@@ -21,12 +20,12 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         (None, Some(new)) => {
             let what = "a `discriminator` was added";
             both.note(cx, &rules::DISCRIMINATOR_ADDED, None, Some(At::of(&new)), what);
-            return compare_sent(cx, both, (Side::Revision, &new));
+            return compare_sent(cx, both, &new, false);
         }
         (Some(old), None) => {
             let what = "its `discriminator` was removed";
             both.note(cx, &rules::DISCRIMINATOR_REMOVED, Some(At::of(&old)), None, what);
-            return compare_sent(cx, both, (Side::Base, &old));
+            return compare_sent(cx, both, &old, true);
         }
         (Some(old), Some(new)) => (old, new),
     };
@@ -39,7 +38,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
 fn compare_both<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, (old, new): (Object<'a>, Object<'a>)) {
     cx.compare_keyword(rules::DISCRIMINATOR_RENAMED.rule(both.role), (&old, &new), "propertyName");
     unknown::compare(cx, &old, &new, &[]);
-    let (base, revision) = (named(cx, Side::Base, &old), named(cx, Side::Revision, &new));
+    let (base, revision) = (named(cx, &old), named(cx, &new));
     let names: HashSet<&str> = revision.values().map(|named| named.name).collect();
     for (value, before) in &base {
         let Some(after) = revision.get(value) else {
@@ -49,8 +48,8 @@ fn compare_both<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, (old, new): (Object<
             continue;
         };
         let (Some(one), Some(other)) = (before.schema, after.schema) else { continue };
-        let schemas = (at(cx, Side::Base, &[one], one), at(cx, Side::Revision, &[other], other));
-        let (one, other) = (cx.schema(Side::Base, schemas.0), cx.schema(Side::Revision, schemas.1));
+        let schemas = (at(cx, &[one], one), at(cx, &[other], other));
+        let (one, other) = (cx.schema(schemas.0), cx.schema(schemas.1));
         let verdict = Verdict::of(&mut cx.inclusion, (&one, &other), both.role);
         // A component that was renamed may be the same one.
         let is_kept = names.contains(before.name);
@@ -72,19 +71,19 @@ fn compare_both<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, (old, new): (Object<
 
 /// For a discriminator on one side only: compares the schemas that it names with the whole schema of the other
 /// side. Only values that are sent matter: the requests of the base, and the responses of the revision.
-fn compare_sent<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, (side, discriminator): (Side, &Object<'a>)) {
-    if both.role.is_request() != (side == Side::Base) {
+fn compare_sent<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, discriminator: &Object<'a>, is_old: bool) {
+    if both.role.is_request() != is_old {
         return;
     }
-    for named in named(cx, side, discriminator).into_values() {
+    for named in named(cx, discriminator).into_values() {
         let Some(schema) = named.schema else { continue };
-        let (base, revision) = match side {
-            Side::Base => (vec![schema], both.revision.parts.clone()),
-            Side::Revision => (both.base.parts.clone(), vec![schema]),
+        let (base, revision) = match is_old {
+            true => (vec![schema], both.revision.parts.clone()),
+            false => (both.base.parts.clone(), vec![schema]),
         };
-        let base = at(cx, Side::Base, &base, both.base.anchor);
-        let revision = at(cx, Side::Revision, &revision, both.revision.anchor);
-        let schemas = (&cx.schema(Side::Base, base), &cx.schema(Side::Revision, revision));
+        let base = at(cx, &base, both.base.anchor);
+        let revision = at(cx, &revision, both.revision.anchor);
+        let schemas = (&cx.schema(base), &cx.schema(revision));
         if Verdict::of(&mut cx.inclusion, schemas, both.role) == Verdict::Breaking {
             cx.compare_within(base, revision, both.role, Verdict::Breaking);
         }
@@ -99,7 +98,7 @@ struct Named<'a> {
 }
 
 /// The schemas by the values that name them.
-fn named<'a>(cx: &Comparer<'a>, side: Side, discriminator: &Object<'a>) -> BTreeMap<String, Named<'a>> {
+fn named<'a>(cx: &Comparer<'a>, discriminator: &Object<'a>) -> BTreeMap<String, Named<'a>> {
     let (mut named, mut names) = (BTreeMap::new(), HashSet::new());
     let Some(owner) = discriminator.parent() else { return named };
     let last = |text: &'a str| text.rsplit('/').next().unwrap_or(text);
@@ -113,7 +112,7 @@ fn named<'a>(cx: &Comparer<'a>, side: Side, discriminator: &Object<'a>) -> BTree
     }
     let alternatives = ["oneOf", "anyOf"].into_iter().flat_map(|keyword| owner.children(keyword));
     let alternatives = alternatives.filter_map(|one| Some((one, last(one.text("$ref")?))));
-    let subtypes = cx.subtypes.all(side, owner).into_iter().map(|subtype| (subtype, subtype.name()));
+    let subtypes = cx.subtypes.all(owner).into_iter().map(|subtype| (subtype, subtype.name()));
     let implied: Vec<_> = alternatives.chain(subtypes).collect();
     for (place, name) in implied {
         if names.insert(name) {

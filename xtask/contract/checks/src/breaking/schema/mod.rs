@@ -25,7 +25,7 @@ use super::data::difference;
 use super::place::At;
 use super::rules::{self, ChangeRule, Family, Role};
 use super::unknown;
-use crate::subschema::{Conjunction, Inclusion, Question, Reading, Side, flattened};
+use crate::subschema::{Conjunction, Inclusion, Question, Reading, flattened};
 
 /// How the values of two schemas differ, for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,20 +60,13 @@ impl Verdict {
     ) -> Self {
         let (reading, may_overlap) = (Self::reading(role), false);
         let (old, new) = (base.values, revision.values);
-        let keeps =
-            inclusion.includes(Question { side: Side::Base, narrow: old, wide: new, reading, may_overlap });
-        let adds = !inclusion.includes(Question {
-            side: Side::Revision,
-            narrow: new,
-            wide: old,
-            reading,
-            may_overlap,
-        });
+        let keeps = inclusion.includes(Question { narrow: old, wide: new, reading, may_overlap });
+        let adds = !inclusion.includes(Question { narrow: new, wide: old, reading, may_overlap });
         let (breaks, changes) = if role.is_request() { (!keeps, adds) } else { (adds, !keeps) };
         match (breaks, changes) {
             (true, _) => Self::Breaking,
             (false, true) => Self::Compatible,
-            (false, false) if inclusion.are_equal(base.values, revision.values) => Self::Equal,
+            (false, false) if inclusion.are_equal(old, new) => Self::Equal,
             (false, false) => Self::Same,
         }
     }
@@ -107,7 +100,7 @@ impl<'a> Schema<'a> {
             types.len() < 2 && !schema.parts.iter().any(|part| part.has("not"))
         };
         let unions = |of: &Self| composition::KEYWORDS.map(|keyword| of.all(keyword).count());
-        (inclusion.is_empty(Side::Base, self.values) || inclusion.is_empty(Side::Revision, other.values))
+        (inclusion.is_empty(self.values) || inclusion.is_empty(other.values))
             && is_plain(self)
             && is_plain(other)
             && unions(self) == unions(other)
@@ -173,8 +166,8 @@ impl<'a> Both<'a> {
             return cx.leave_out();
         }
         let places = (base, revision);
-        let base = at(cx, Side::Base, &[base], self.base.anchor);
-        let revision = at(cx, Side::Revision, &[revision], self.revision.anchor);
+        let base = at(cx, &[base], self.base.anchor);
+        let revision = at(cx, &[revision], self.revision.anchor);
         cx.through(places, |cx| cx.compare_within(base, revision, self.role, Verdict::Breaking));
     }
 
@@ -209,8 +202,8 @@ impl<'a> Both<'a> {
             return cx.leave_out();
         }
         let places = base.first().copied().zip(revision.first().copied());
-        let base = at(cx, Side::Base, base, self.base.anchor);
-        let revision = at(cx, Side::Revision, revision, self.revision.anchor);
+        let base = at(cx, base, self.base.anchor);
+        let revision = at(cx, revision, self.revision.anchor);
         match places {
             Some(places) => cx.through(places, |cx| cx.compare_later(base, revision, role)),
             None => cx.compare_later(base, revision, role),
@@ -238,8 +231,8 @@ pub(super) fn compare_schemas<'a>(
     if before.iter().chain(&after).any(is_unclear) {
         cx.leave_out();
     } else if before.is_some() || after.is_some() {
-        let base = at(cx, Side::Base, before.as_slice(), old);
-        let revision = at(cx, Side::Revision, after.as_slice(), new);
+        let base = at(cx, before.as_slice(), old);
+        let revision = at(cx, after.as_slice(), new);
         let places = (before.unwrap_or(old), after.unwrap_or(new));
         cx.through(places, |cx| cx.compare_later(base, revision, role));
     }
@@ -251,8 +244,8 @@ pub(super) fn compare_item<'a>(cx: &mut Comparer<'a>, one: Object<'a>, list: Obj
     if items.as_ref().is_some_and(is_unclear) {
         return cx.leave_out();
     }
-    let base = at(cx, Side::Base, &[one], one);
-    let revision = at(cx, Side::Revision, items.as_slice(), list);
+    let base = at(cx, &[one], one);
+    let revision = at(cx, items.as_slice(), list);
     cx.compare_later(base, revision, role);
 }
 
@@ -262,12 +255,12 @@ fn is_unclear(schema: &Object<'_>) -> bool {
 }
 
 /// Returns the conjunction of the schemas at these places. Without a place it is reported at `owner`.
-fn at<'a>(cx: &mut Comparer<'a>, side: Side, places: &[Object<'a>], owner: Object<'a>) -> u32 {
+fn at<'a>(cx: &mut Comparer<'a>, places: &[Object<'a>], owner: Object<'a>) -> u32 {
     let parts = flattened(places.iter().copied(), &mut || cx.may_go_on());
     let anchor = parts.first().or(places.first()).copied().unwrap_or(owner);
-    let values = cx.inclusion.schemas[side as usize].conjunction(&parts);
+    let values = cx.inclusion.schemas.conjunction(&parts);
     let is_partial = parts.iter().any(|part| part.children("allOf").any(|one| is_unclear(&one)));
-    cx.intern(side, Schema { parts, anchor, values, is_partial, is_unwrapped: false })
+    cx.intern(Schema { parts, anchor, values, is_partial, is_unwrapped: false })
 }
 
 /// Compares all pairs of schemas in the queue.
@@ -275,8 +268,8 @@ pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
     while cx.may_go_on()
         && let Some(pair) = cx.next_pair()
     {
-        let base = cx.schema(Side::Base, pair.base);
-        let revision = cx.schema(Side::Revision, pair.revision);
+        let base = cx.schema(pair.base);
+        let revision = cx.schema(pair.revision);
         let mut both = Both { base, revision, role: pair.role, verdict: pair.verdict };
         composition::unwrap(cx, &mut both);
         compare(cx, &both);
@@ -311,7 +304,9 @@ fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         }
         _ => {}
     }
-    xml(cx, both);
+    if cx.in_xml {
+        xml(cx, both);
+    }
     others(cx, both);
 }
 
@@ -353,7 +348,7 @@ fn default<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     }
 }
 
-/// Compares `xml` (OpenAPI 3.0.3, section 4.7.26) as data. It has no effect in other notations.
+/// Compares `xml` (OpenAPI 3.0.3, section 4.7.26) as data.
 fn xml<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (mut old, mut new) = (both.base.all("xml"), both.revision.all("xml"));
     // The first part with another value.
@@ -365,12 +360,7 @@ fn xml<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
             None => {}
         }
     };
-    if cx.in_xml {
-        both.note(cx, &rules::XML_CHANGED, base, revision, what);
-    } else {
-        let revision = revision.unwrap_or_else(|| At::of(&both.revision.anchor));
-        cx.report(&rules::WITHOUT_EFFECT, base, Some(revision), what);
-    }
+    both.note(cx, &rules::XML_CHANGED, base, revision, what);
 }
 
 /// Compares the keywords that nothing else compares, as data.

@@ -13,7 +13,7 @@ use crate::breaking::comparer::Comparer;
 use crate::breaking::data::{canonical, pairs};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, ChangeRule};
-use crate::subschema::{ANNOTATIONS, Side};
+use crate::subschema::ANNOTATIONS;
 
 /// A property of an object.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
 }
 
 fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
-    let schema = schema(cx, Side::Revision, new, &both.revision);
+    let schema = schema(cx, new, &both.revision);
     let others = both.base.children("additionalProperties");
     if !others.is_empty() && !new.schemas.is_empty() {
         // The base allowed the property under the schema of properties that are not listed.
@@ -108,7 +108,7 @@ fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, renam
     if let Some(place) = old.required.filter(|_| old.schemas.is_empty()) {
         return became_optional(cx, both, old.name, place);
     }
-    let schema = schema(cx, Side::Base, old, &both.base);
+    let schema = schema(cx, old, &both.base);
     let rule = match both.role.is_request() {
         true if schema.flag("readOnly").is_some() => return,
         true if closed(&both.revision).is_some() => &rules::REQUEST_PROPERTY_REFUSED,
@@ -138,8 +138,8 @@ fn report_removed<'a>(
 
 fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &Property<'a>) {
     let is_request = both.role.is_request();
-    let base = schema(cx, Side::Base, old, &both.base);
-    let revision = schema(cx, Side::Revision, new, &both.revision);
+    let base = schema(cx, old, &both.base);
+    let revision = schema(cx, new, &both.revision);
     let (hiding, name) = (if is_request { "readOnly" } else { "writeOnly" }, new.name);
     match (base.flag(hiding), revision.flag(hiding)) {
         (Some(_), Some(_)) => return,
@@ -241,9 +241,9 @@ fn properties<'a>(schema: &Schema<'a>) -> Vec<Property<'a>> {
     properties
 }
 
-fn schema<'a>(cx: &mut Comparer<'a>, side: Side, property: &Property<'a>, owner: &Schema<'a>) -> Schema<'a> {
-    let id = at(cx, side, &property.schemas, owner.anchor);
-    cx.schema(side, id)
+fn schema<'a>(cx: &mut Comparer<'a>, property: &Property<'a>, owner: &Schema<'a>) -> Schema<'a> {
+    let id = at(cx, &property.schemas, owner.anchor);
+    cx.schema(id)
 }
 
 /// Returns the place that forbids properties that are not listed, if any.

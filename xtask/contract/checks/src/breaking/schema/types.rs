@@ -7,7 +7,7 @@ use super::{Both, Schema, Verdict, at, is_unclear};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::place::At;
 use crate::breaking::rules;
-use crate::subschema::{Side, restricts_strings};
+use crate::subschema::restricts_strings;
 
 /// A `type` or `format`, and its place. `None` allows all.
 type Kind<'a> = Option<(&'a str, At<'a>)>;
@@ -55,8 +55,8 @@ pub(super) fn reshaped<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
         return false;
     }
     let how = match (old, new) {
-        ("array", _) if is_item(cx, both, Side::Base) => ": the list became one such value",
-        (_, "array") if is_item(cx, both, Side::Revision) => ": the value became a list of such values",
+        ("array", _) if is_item(cx, &both.base, &both.revision) => ": the list became one such value",
+        (_, "array") if is_item(cx, &both.revision, &both.base) => ": the value became a list of such values",
         ("object", "array") => ": the object became a list",
         ("array", "object") => ": the list became an object",
         _ => "",
@@ -78,18 +78,14 @@ fn shape<'a>(schema: &Schema<'a>) -> Kind<'a> {
 }
 
 /// Whether the items of the list on one side are the whole value of the other side.
-fn is_item<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, side: Side) -> bool {
-    let list = if side == Side::Base { &both.base } else { &both.revision };
+fn is_item<'a>(cx: &mut Comparer<'a>, list: &Schema<'a>, value: &Schema<'a>) -> bool {
     let items = list.children("items");
     if items.is_empty() || items.iter().any(is_unclear) {
         return false;
     }
-    let items = at(cx, side, &items, list.anchor);
-    let items = cx.schema(side, items).values;
-    match side {
-        Side::Base => cx.inclusion.are_equal(items, both.revision.values),
-        Side::Revision => cx.inclusion.are_equal(both.base.values, items),
-    }
+    let items = at(cx, &items, list.anchor);
+    let items = cx.schema(items).values;
+    cx.inclusion.are_equal(items, value.values)
 }
 
 /// Whether both schemas say whether the value may be null: both types are known, or `nullable` changed. If not, null is
@@ -109,9 +105,8 @@ fn null<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     if both.role.is_text() || !decide_null(both) {
         return;
     }
-    let is_null = [(Side::Base, &both.base), (Side::Revision, &both.revision)].map(|(side, schema)| {
-        cx.inclusion.schemas[side as usize].accepts(schema.values, &serde_json::Value::Null)
-    });
+    let is_null = [&both.base, &both.revision]
+        .map(|schema| cx.inclusion.schemas.accepts(schema.values, &serde_json::Value::Null));
     match is_null {
         [Some(false), Some(true)] => {
             both.report(cx, &rules::NULLABLE, None, places.1, "it may now be null");

@@ -7,11 +7,11 @@ use crate::breaking::comparer::{Comparer, Pair};
 use crate::breaking::data::canonical;
 use crate::breaking::place::At;
 use crate::breaking::rules;
-use crate::subschema::{ANNOTATIONS, Question, Side};
+use crate::subschema::{ANNOTATIONS, Question};
 
 pub(super) fn report(cx: &mut Comparer<'_>) {
     cx.report_unexplained(is_overlap, |cx, pair, is_overlap| {
-        let (old, new) = (cx.schema(Side::Base, pair.base), cx.schema(Side::Revision, pair.revision));
+        let (old, new) = (cx.schema(pair.base), cx.schema(pair.revision));
         let is_decided = cx.inclusion.is_decided(old.values, new.values);
         let widened = pair.role.is_request() == (pair.letter == Verdict::Compatible);
         let family = match widened {
@@ -30,14 +30,12 @@ pub(super) fn report(cx: &mut Comparer<'_>) {
 /// Whether clients break only because a value must not match several alternatives of `oneOf`: clients and servers that
 /// choose an alternative rarely reject a value that matches another one too.
 fn is_overlap(cx: &mut Comparer<'_>, pair: Pair) -> bool {
-    let (old, new) =
-        (cx.schema(Side::Base, pair.base).values, cx.schema(Side::Revision, pair.revision).values);
-    let (side, narrow, wide) =
-        if pair.role.is_request() { (Side::Base, old, new) } else { (Side::Revision, new, old) };
+    let (old, new) = (cx.schema(pair.base).values, cx.schema(pair.revision).values);
+    let (narrow, wide) = if pair.role.is_request() { (old, new) } else { (new, old) };
     let reading = Verdict::reading(pair.role);
     pair.letter == Verdict::Breaking
         && cx.inclusion.is_decided(old, new)
-        && cx.inclusion.includes(Question { side, narrow, wide, reading, may_overlap: true })
+        && cx.inclusion.includes(Question { narrow, wide, reading, may_overlap: true })
 }
 
 /// Returns what excludes or allows values, where no keyword does so by itself.

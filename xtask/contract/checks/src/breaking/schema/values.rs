@@ -9,7 +9,6 @@ use crate::breaking::comparer::Comparer;
 use crate::breaking::data::{canonical, display};
 use crate::breaking::place::At;
 use crate::breaking::rules;
-use crate::subschema::Side;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     match (both.base.first("enum"), both.revision.first("enum")) {
@@ -32,8 +31,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
             }
             // Text cannot express null.
             let without_null = both.role.is_text() || types::decide_null(both);
-            let mut base = values(cx, Side::Base, &both.base, without_null);
-            let mut revision = values(cx, Side::Revision, &both.revision, without_null);
+            let mut base = values(cx, &both.base, without_null);
+            let mut revision = values(cx, &both.revision, without_null);
             let (added, removed) = both.rules(&rules::ENUM_VALUE_ADDED, &rules::ENUM_VALUE_REMOVED);
             let keep = |these: &mut Vec<(String, At<'a>)>, those: &[(String, At<'a>)]| {
                 let keys: HashSet<&String> = those.iter().map(|(key, _)| key).collect();
@@ -56,12 +55,7 @@ fn listed(schema: &Schema<'_>) -> BTreeSet<String> {
 }
 
 /// Returns the values that every `enum` of the schema has and no other keyword excludes, each once.
-fn values<'a>(
-    cx: &mut Comparer<'a>,
-    side: Side,
-    schema: &Schema<'a>,
-    without_null: bool,
-) -> Vec<(String, At<'a>)> {
+fn values<'a>(cx: &mut Comparer<'a>, schema: &Schema<'a>, without_null: bool) -> Vec<(String, At<'a>)> {
     let keyed = |list: At<'a>| list.items().map(|value| (canonical(&value), value));
     let mut lists = schema.all("enum");
     let mut seen = HashSet::new();
@@ -71,7 +65,7 @@ fn values<'a>(
         let values: HashSet<String> = keyed(list).map(|(key, _)| key).collect();
         shared.retain(|(key, _)| values.contains(key));
     }
-    let schemas = &mut cx.inclusion.schemas[side as usize];
+    let schemas = &mut cx.inclusion.schemas;
     shared.retain(|(_, value)| !(without_null && matches!(value.value, Value::Null)));
     shared.retain(|(key, value)| schemas.accepts_listed(schema.values, key, &value.to_json()) != Some(false));
     shared

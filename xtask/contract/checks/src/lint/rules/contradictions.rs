@@ -16,7 +16,7 @@ rules! {
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     // Schemas beyond the limit of steps count as satisfiable.
-    let mut schemas = Schemas::new(model, Budget::of(model.len()));
+    let mut schemas = Schemas::new(model, model, Budget::of(model.len()));
     let known = findings.places(&[&BOUNDS, &ENUM, &ENUM_TYPE, &REQUIRED]);
     for schema in model.all(Kind::Schema).filter(|schema| !schema.has("not")) {
         let is_known = || is_at_or_below(&known, &schema.pointer());

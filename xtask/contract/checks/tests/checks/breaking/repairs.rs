@@ -25,7 +25,6 @@ const REPAIRED: &[&str] = &[
 /// The rules without a repair, except those of changes, by the reason.
 const UNREPAIRED: &[(&str, &[&str])] = &[
     ("`lint` reports each place, with its repair.", &["not-understood"]),
-    ("The change has no impact.", &["text-changed"]),
     ("A person must decide about the change.", &["waiver-expired", "waiver-invalid", "waiver-unused"]),
 ];
 

@@ -50,9 +50,7 @@ fn holds(case: &Case, base: &Document) -> Result<(), String> {
     let changes: Vec<&Change> = version.into_iter().chain(&outcome.changes).collect();
     let each = |change: &&Change| format!("\n  {} at {}", change.rule.name, change.place.pointer);
     let found: String = changes.iter().map(each).collect();
-    // An edit can change keywords beside the one that the rule is about.
-    let is_beside = |name: &&str| *name != "text-changed" || case.rule == *name;
-    let names: BTreeSet<_> = changes.iter().map(|change| change.rule.name).filter(is_beside).collect();
+    let names: BTreeSet<_> = changes.iter().map(|change| change.rule.name).collect();
     if !case.breaks {
         let is_found = names.contains(case.rule.as_str());
         return if is_found { Err(format!("should not be found:{found}")) } else { Ok(()) };

@@ -8,7 +8,9 @@ use document::rule::Findings;
 use fixtures::{FEATURES, LIBRARY};
 use serde_json::{Value, json};
 
-use super::case::{changes_of, read};
+use super::case::{Case, DIRECTIONS, changes_of, read};
+use super::instances::refused;
+use super::values::FEW;
 use crate::breaking::documents::SHAPES;
 
 const DOCUMENTS: [(&str, &str); 3] =
@@ -51,6 +53,19 @@ fn edits(value: &Value) -> [Option<Value>; 2] {
     [None, other]
 }
 
+/// Whether no value tells the schemas at a place of two documents apart, in requests and in responses.
+fn have_same_values(base: &Value, revision: &Value, at: &str) -> bool {
+    let case = |document: &Value| Case {
+        schema: document.pointer(at).cloned().unwrap_or_default(),
+        components: document["components"]["schemas"].as_object().cloned().unwrap_or_default(),
+    };
+    let (base, revision) = (case(base), case(revision));
+    let is_refused = |base, revision| {
+        DIRECTIONS.iter().any(|direction| refused(*direction, base, revision, FEW).1.is_some())
+    };
+    !is_refused(&base, &revision) && !is_refused(&revision, &base)
+}
+
 #[test]
 fn each_edit_of_a_keyword_yields_a_finding() {
     let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
@@ -76,7 +91,13 @@ fn each_edit_of_a_keyword_yields_a_finding() {
                     };
                     number += 1;
                     let revision = read(&other.to_string());
-                    if changes_of(&base, &revision).is_empty() {
+                    let is_schema = matches!(object.kind(), Kind::Schema | Kind::Discriminator | Kind::Xml);
+                    if !changes_of(&base, &revision).is_empty() {
+                        continue;
+                    }
+                    if is_schema && have_same_values(&whole, &other, &pointer) {
+                        *left_out.entry("schemas with the same values").or_default() += 1;
+                    } else {
                         let what = edit.map_or("removed".to_owned(), |value| value.to_string());
                         let _ = writeln!(failures, "{name} {pointer}: `{keyword}` {what}");
                     }
