@@ -41,6 +41,9 @@ struct Raw<'a> {
 
 type Key = (&'static str, Option<*const Node>, Option<*const Node>, String);
 
+/// Whether a schema is in the revision, its parts, and the unions of which one alternative is among them.
+type SchemaKey = (bool, Vec<Id>, Vec<(Id, &'static str)>);
+
 /// Two objects that operations share, and which part of them is compared.
 type Shared = (&'static str, Id, Id);
 
@@ -79,8 +82,7 @@ pub(super) struct Comparer<'a> {
     raws: Vec<Raw<'a>>,
     known: HashMap<Key, usize>,
     schemas: Vec<Schema<'a>>,
-    /// The numbers of the schemas, by their parts and whether they are those of the revision.
-    schema_of: HashMap<(bool, Vec<Id>), u32>,
+    schema_of: HashMap<SchemaKey, u32>,
     pairs: HashMap<Pair, User>,
     shared: HashMap<Shared, User>,
     waiting: VecDeque<(User, Pair)>,
@@ -269,7 +271,7 @@ impl<'a> Comparer<'a> {
             key.extend([Id::MAX, schema.anchor.id]);
         }
         let is_new = std::ptr::eq(schema.anchor.model(), self.revision);
-        *self.schema_of.entry((is_new, key)).or_insert_with(|| {
+        *self.schema_of.entry((is_new, key, schema.chosen.clone())).or_insert_with(|| {
             self.schemas.push(schema);
             // Schemas are fewer than the values of a document, of which there are at most a million.
             u32::try_from(self.schemas.len() - 1).unwrap_or(u32::MAX)

@@ -5,13 +5,14 @@
 //! old text. The paired alternatives are compared as their author means them: also where another alternative allows the
 //! same values by the letter.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use document::Node;
 use document::finding::shortened;
 use document::openapi::Object;
 
-use super::{Both, Schema, Verdict, at};
+use super::unexplained::is_overlap;
+use super::{Both, Schema, Verdict, at, is_unclear, of_parts};
 use crate::breaking::comparer::Comparer;
 use crate::breaking::data::canonical;
 use crate::breaking::matching::pairs_then;
@@ -24,37 +25,86 @@ pub(super) const KEYWORDS: [&str; 2] = ["oneOf", "anyOf"];
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (unions(&both.base), unions(&both.revision));
     for position in 0..base.len().max(revision.len()) {
-        alternatives(cx, both, base.get(position), revision.get(position));
+        alternatives(cx, both, base.get(position), revision.get(position), at_alternative);
     }
-    not(cx, both);
+}
+
+/// Compares the alternatives of two schemas together with the keywords beside them, if these differ: they hold for each
+/// alternative, so they may have moved into the alternatives or out of them. Returns whether it did.
+pub(super) fn distribute<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
+    let (base, revision) = (unions(&both.base), unions(&both.revision));
+    let ([old], [new]) = (base.as_slice(), revision.as_slice()) else { return false };
+    if beside(&both.base) == beside(&both.revision) {
+        return false;
+    }
+    alternatives(cx, both, Some(old), Some(new), with_keywords_beside);
+    true
+}
+
+/// The keywords that restrict a schema beside its unions. `nullable` there is about the whole value.
+fn beside(schema: &Schema<'_>) -> BTreeSet<(String, String)> {
+    let is_beside = |key: &str| {
+        !["allOf", "nullable"].contains(&key) && !KEYWORDS.contains(&key) && !ANNOTATIONS.contains(&key)
+    };
+    let entries = schema.parts.iter().flat_map(|part| part.node().entries());
+    let entries = entries.filter(|entry| is_beside(&entry.key));
+    entries.map(|entry| (entry.key.clone(), canonical(&entry.value))).collect()
+}
+
+/// Returns the schema of an alternative of a union of another schema.
+type Alternative<'a> = fn(&mut Comparer<'a>, &Schema<'a>, &Union<'a>, Object<'a>) -> u32;
+
+fn at_alternative<'a>(
+    cx: &mut Comparer<'a>,
+    whole: &Schema<'a>,
+    _: &Union<'a>,
+    alternative: Object<'a>,
+) -> u32 {
+    at(cx, &[alternative], whole.anchor)
+}
+
+fn with_keywords_beside<'a>(
+    cx: &mut Comparer<'a>,
+    whole: &Schema<'a>,
+    union: &Union<'a>,
+    alternative: Object<'a>,
+) -> u32 {
+    let mut parts = flattened([alternative], &mut || cx.may_go_on());
+    let known = parts.len();
+    parts.extend(whole.parts.iter().filter(|part| !parts[..known].contains(part)).collect::<Vec<_>>());
+    let chosen = whole.chosen.iter().copied().chain([(union.list.object().id, union.keyword)]).collect();
+    of_parts(cx, parts, alternative, chosen)
 }
 
 /// Replaces unions of a single alternative by the alternative, unless both sides have corresponding unions.
 pub(super) fn unwrap<'a>(cx: &mut Comparer<'a>, both: &mut Both<'a>) {
+    let singles = |schema: &Schema<'a>| {
+        let of = |part: &Object<'a>| {
+            let part = *part;
+            KEYWORDS.map(|keyword| Some(((part.id, keyword), only(&part, keyword)?)))
+        };
+        let singles = schema.parts.iter().flat_map(of).flatten();
+        singles.filter(|(union, _)| !schema.chosen.contains(union)).collect::<Vec<_>>()
+    };
     let nests = |schema: &Schema<'a>| {
-        let singles =
-            schema.parts.iter().flat_map(|part| KEYWORDS.map(|keyword| only(part, keyword))).flatten();
-        singles
-            .filter_map(|single| single.resolved())
-            .any(|single| KEYWORDS.iter().any(|keyword| single.has(keyword)))
+        let singles = singles(schema).into_iter().filter_map(|(_, single)| single.resolved());
+        singles.into_iter().any(|single| KEYWORDS.iter().any(|keyword| single.has(keyword)))
     };
     let correspond = unions(&both.base).len() == unions(&both.revision).len();
     if correspond && !nests(&both.base) && !nests(&both.revision) {
         return;
     }
     for schema in [&mut both.base, &mut both.revision] {
-        let mut first = 0;
-        while first < schema.parts.len() {
-            let singles =
-                schema.parts[first..].iter().flat_map(|part| KEYWORDS.map(|keyword| only(part, keyword)));
-            let singles: Vec<_> = singles.flatten().collect();
-            first = schema.parts.len();
-            let known = |part: &Object<'a>| schema.parts.contains(part);
+        loop {
+            let (chosen, singles): (Vec<_>, Vec<_>) = singles(schema).into_iter().unzip();
+            if chosen.is_empty() {
+                break;
+            }
             let mut added = flattened(singles, &mut || cx.may_go_on());
-            added.retain(|part| !known(part));
+            added.retain(|part| !schema.parts.contains(part));
             schema.parts.extend(added);
+            schema.chosen.extend(chosen);
         }
-        schema.is_unwrapped = true;
     }
 }
 
@@ -153,16 +203,11 @@ impl Union<'_> {
 pub(super) fn unions<'a>(schema: &Schema<'a>) -> Vec<Union<'a>> {
     let of = |part: &Object<'a>, keyword: &'static str| {
         let alternatives = alternatives_under(part, keyword);
-        let is_union = alternatives.len() > if schema.is_unwrapped { 1 } else { 0 };
+        let is_union = !alternatives.is_empty() && !schema.chosen.contains(&(part.id, keyword));
         let list = At::value(part, keyword).filter(|_| is_union)?;
         Some(Union { keyword, list, alternatives })
     };
-    schema
-        .parts
-        .iter()
-        .flat_map(|part| ["oneOf", "anyOf"].map(|keyword| of(part, keyword)))
-        .flatten()
-        .collect()
+    schema.parts.iter().flat_map(|part| KEYWORDS.map(|keyword| of(part, keyword))).flatten().collect()
 }
 
 /// The alternatives under a keyword, with those of unions that are alternatives themselves.
@@ -190,9 +235,16 @@ fn alternatives<'a>(
     both: &Both<'a>,
     base: Option<&Union<'a>>,
     revision: Option<&Union<'a>>,
+    schema: Alternative<'a>,
 ) {
     let (base, revision) = match (base, revision) {
         (Some(base), Some(revision)) => (base, revision),
+        // Where only an overlap excludes values, `unexplained` reports it.
+        _ if both.verdict == Verdict::Breaking
+            && is_overlap(cx, (both.base.values, both.revision.values), both.role) =>
+        {
+            return;
+        }
         (None, Some(union)) => {
             let what = format!("it must now match an alternative of `{}`", union.keyword);
             return both.report(cx, &rules::ALTERNATIVES_SET, None, Some(union.list), what);
@@ -203,31 +255,50 @@ fn alternatives<'a>(
         }
         (None, None) => return,
     };
+    let schemas = |cx: &mut Comparer<'a>, old: Object<'a>, new: Object<'a>| {
+        (schema(cx, &both.base, base, old), schema(cx, &both.revision, revision, new))
+    };
+    let compare = |cx: &mut Comparer<'a>, old: Object<'a>, new: Object<'a>, most: Verdict| {
+        if [old, new].iter().any(is_unclear) {
+            return cx.leave_out();
+        }
+        let (before, after) = schemas(cx, old, new);
+        cx.through((old, new), |cx| cx.compare_within(before, after, both.role, most));
+    };
+    let is_equal = |cx: &mut Comparer<'a>, old: Object<'a>, new: Object<'a>| {
+        let (before, after) = schemas(cx, old, new);
+        let (before, after) = (cx.schema(before).values, cx.schema(after).values);
+        cx.inclusion.are_equal(before, after)
+    };
     let items = |union: &Union<'a>| union.alternatives.clone().into_iter().map(|item| (identity(item), item));
     let (same, rest) = pairs_then(items(base), items(revision), constant);
     for (old, new) in same.into_iter().chain(rest.both) {
-        both.compare_meant(cx, old, new);
+        // They are the same for their author, whatever the schemas around them allow.
+        compare(cx, old, new, Verdict::Breaking);
     }
     let (mut old, mut new) = (rest.removed, rest.added);
     // A component may have another name, and an alternative may have become a component.
     old.retain(|one| {
         let same = new.iter().position(|other| is_equal(cx, *one, *other));
-        same.map(|same| both.compare_at(cx, &[*one], &[new.remove(same)], both.role)).is_none()
+        same.map(|same| compare(cx, *one, new.remove(same), both.verdict)).is_none()
     });
     let (old_references, old): (Vec<_>, Vec<_>) = old.into_iter().partition(Object::is_reference);
     let (new_references, new): (Vec<_>, Vec<_>) = new.into_iter().partition(Object::is_reference);
     for (one, other) in old.iter().zip(&new) {
-        both.compare_at(cx, &[*one], &[*other], both.role);
+        compare(cx, *one, *other, both.verdict);
     }
     for item in old_references.iter().chain(old.iter().skip(new.len())) {
-        let is_there = revision.alternatives.iter().any(|other| is_repeated(cx, *item, (*item, *other)));
+        // An alternative without a name may repeat one of the other side.
+        let is_there =
+            !item.is_reference() && revision.alternatives.iter().any(|other| is_equal(cx, *item, *other));
         if let Some(family) = both.one_sided(item, (base, revision), base.rules().1).filter(|_| !is_there) {
             let what = format!("the alternative {} of `{}` was removed", named(item), base.keyword);
             both.note(cx, family, Some(At::of(item)), Some(revision.list), what);
         }
     }
     for item in new_references.iter().chain(new.iter().skip(old.len())) {
-        let is_there = base.alternatives.iter().any(|other| is_repeated(cx, *item, (*other, *item)));
+        let is_there =
+            !item.is_reference() && base.alternatives.iter().any(|other| is_equal(cx, *other, *item));
         if let Some(family) = both.one_sided(item, (base, revision), revision.rules().0).filter(|_| !is_there)
         {
             let what = format!("the alternative {} was added to `{}`", named(item), revision.keyword);
@@ -254,11 +325,6 @@ impl Both<'_> {
     }
 }
 
-/// Whether an alternative without a name repeats one of the other side.
-fn is_repeated<'a>(cx: &mut Comparer<'a>, item: Object<'a>, (old, new): (Object<'a>, Object<'a>)) -> bool {
-    !item.is_reference() && is_equal(cx, old, new)
-}
-
 /// Whether two schemas have the same values, counting properties that they do not list.
 fn is_equal<'a>(cx: &mut Comparer<'a>, one: Object<'a>, other: Object<'a>) -> bool {
     let (one, other) = (at(cx, &[one], one), at(cx, &[other], other));
@@ -266,7 +332,7 @@ fn is_equal<'a>(cx: &mut Comparer<'a>, one: Object<'a>, other: Object<'a>) -> bo
     cx.inclusion.are_equal(one, other)
 }
 
-fn not<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+pub(super) fn not<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (both.base.children("not"), both.revision.children("not"));
     let mut is_there = |one, other| is_equal(cx, one, other);
     let removed = base.iter().find(|one| !revision.iter().any(|other| is_there(**one, *other)));

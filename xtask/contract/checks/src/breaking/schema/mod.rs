@@ -18,7 +18,7 @@ mod values;
 use std::collections::HashSet;
 
 use document::finding::Severity;
-use document::openapi::Object;
+use document::openapi::{Id, Object};
 
 use super::comparer::Comparer;
 use super::data::difference;
@@ -82,8 +82,8 @@ pub(super) struct Schema<'a> {
     pub(super) values: Conjunction,
     /// Whether a reference in `allOf` leads nowhere or to another file, so that parts are missing.
     pub(super) is_partial: bool,
-    /// Whether the parts include the single alternative of a union.
-    is_unwrapped: bool,
+    /// The unions of which one alternative is among the parts: the part and the keyword.
+    pub(super) chosen: Vec<(Id, &'static str)>,
 }
 
 impl<'a> Schema<'a> {
@@ -158,17 +158,6 @@ impl<'a> Both<'a> {
         if self.verdict > Verdict::Same && self.agrees(family.rule(self.role)) {
             self.note(cx, family, base, revision, what);
         }
-    }
-
-    /// Compares two alternatives that are the same for their author, whatever the schemas around them allow.
-    fn compare_meant(&self, cx: &mut Comparer<'a>, base: Object<'a>, revision: Object<'a>) {
-        if [base, revision].iter().any(is_unclear) {
-            return cx.leave_out();
-        }
-        let places = (base, revision);
-        let base = at(cx, &[base], self.base.anchor);
-        let revision = at(cx, &[revision], self.revision.anchor);
-        cx.through(places, |cx| cx.compare_within(base, revision, self.role, Verdict::Breaking));
     }
 
     /// Whether the verdict allows a change of this severity.
@@ -258,9 +247,18 @@ fn is_unclear(schema: &Object<'_>) -> bool {
 fn at<'a>(cx: &mut Comparer<'a>, places: &[Object<'a>], owner: Object<'a>) -> u32 {
     let parts = flattened(places.iter().copied(), &mut || cx.may_go_on());
     let anchor = parts.first().or(places.first()).copied().unwrap_or(owner);
+    of_parts(cx, parts, anchor, Vec::new())
+}
+
+fn of_parts<'a>(
+    cx: &mut Comparer<'a>,
+    parts: Vec<Object<'a>>,
+    anchor: Object<'a>,
+    chosen: Vec<(Id, &'static str)>,
+) -> u32 {
     let values = cx.inclusion.schemas.conjunction(&parts);
     let is_partial = parts.iter().any(|part| part.children("allOf").any(|one| is_unclear(&one)));
-    cx.intern(Schema { parts, anchor, values, is_partial, is_unwrapped: false })
+    cx.intern(Schema { parts, anchor, values, is_partial, chosen })
 }
 
 /// Compares all pairs of schemas in the queue.
@@ -284,12 +282,16 @@ fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     if types::reshaped(cx, both) || (both.verdict > Verdict::Equal && composition::is_wrapping(cx, both)) {
         return;
     }
-    types::compare(cx, both);
-    keywords::compare(cx, both);
-    values::compare(cx, both);
-    properties::compare(cx, both);
-    items(cx, both);
-    composition::compare(cx, both);
+    types::null(cx, both);
+    if !composition::distribute(cx, both) {
+        types::compare(cx, both);
+        keywords::compare(cx, both);
+        values::compare(cx, both);
+        properties::compare(cx, both);
+        items(cx, both);
+        composition::compare(cx, both);
+    }
+    composition::not(cx, both);
     discriminator::compare(cx, both);
     if both.role == Role::Parameter {
         default(cx, both);

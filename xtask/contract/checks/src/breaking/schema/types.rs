@@ -14,7 +14,6 @@ type Kind<'a> = Option<(&'a str, At<'a>)>;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (kind(&both.base), kind(&both.revision));
-    null(cx, both);
     let (old_format, new_format) = (format(&both.base), format(&both.revision));
     let text = |kind: Kind<'a>| kind.map(|(text, _)| text);
     let types = order(text(base), text(revision), |wide, narrow| {
@@ -97,7 +96,7 @@ pub(super) fn decide_null(both: &Both<'_>) -> bool {
 }
 
 /// Compares whether the value may be null.
-fn null<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+pub(super) fn null<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let place =
         |schema: &Schema<'a>| schema.flag("nullable").or(schema.first("nullable")).or(schema.first("type"));
     let places = (place(&both.base), place(&both.revision));

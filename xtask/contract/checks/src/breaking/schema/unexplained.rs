@@ -6,10 +6,14 @@ use super::{Schema, Verdict};
 use crate::breaking::comparer::{Comparer, Pair};
 use crate::breaking::data::canonical;
 use crate::breaking::place::At;
-use crate::breaking::rules;
-use crate::subschema::{ANNOTATIONS, Question};
+use crate::breaking::rules::{self, Role};
+use crate::subschema::{ANNOTATIONS, Conjunction, Question};
 
 pub(super) fn report(cx: &mut Comparer<'_>) {
+    let is_overlap = |cx: &mut Comparer<'_>, pair: Pair| {
+        let schemas = (cx.schema(pair.base).values, cx.schema(pair.revision).values);
+        pair.letter == Verdict::Breaking && is_overlap(cx, schemas, pair.role)
+    };
     cx.report_unexplained(is_overlap, |cx, pair, is_overlap| {
         let (old, new) = (cx.schema(pair.base), cx.schema(pair.revision));
         let is_decided = cx.inclusion.is_decided(old.values, new.values);
@@ -29,12 +33,10 @@ pub(super) fn report(cx: &mut Comparer<'_>) {
 
 /// Whether clients break only because a value must not match several alternatives of `oneOf`: clients and servers that
 /// choose an alternative rarely reject a value that matches another one too.
-fn is_overlap(cx: &mut Comparer<'_>, pair: Pair) -> bool {
-    let (old, new) = (cx.schema(pair.base).values, cx.schema(pair.revision).values);
-    let (narrow, wide) = if pair.role.is_request() { (old, new) } else { (new, old) };
-    let reading = Verdict::reading(pair.role);
-    pair.letter == Verdict::Breaking
-        && cx.inclusion.is_decided(old, new)
+pub(super) fn is_overlap(cx: &mut Comparer<'_>, (old, new): (Conjunction, Conjunction), role: Role) -> bool {
+    let (narrow, wide) = if role.is_request() { (old, new) } else { (new, old) };
+    let reading = Verdict::reading(role);
+    cx.inclusion.is_decided(old, new)
         && cx.inclusion.includes(Question { narrow, wide, reading, may_overlap: true })
 }
 
