@@ -366,8 +366,13 @@ impl<'a> Comparer<'a> {
         let changes = self.raws.into_iter().filter_map(|raw| {
             let at = raw.revision.or(raw.base)?;
             let file = if raw.revision.is_some() { revision } else { base };
-            let subject = raw.end.unwrap_or(at).subject();
-            let change = Change::new(raw.rule, subject, raw.what, at.location(&file.path));
+            let what = match raw.end {
+                Some(end) => {
+                    format!("it refers to {} now; compared with before, {}", end.subject(), raw.what)
+                }
+                None => raw.what,
+            };
+            let change = Change::new(raw.rule, at.subject(), what, at.location(&file.path));
             let end = raw.end.map(|end| end.location(&revision.path));
             let old = raw.base.filter(|_| raw.revision.is_some()).map(|old| old.location(&base.path));
             let users: BTreeSet<User> =
