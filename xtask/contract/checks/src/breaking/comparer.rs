@@ -119,9 +119,9 @@ impl<'a> Comparer<'a> {
     }
 
     /// Makes an operation the current user, in which changes are found.
-    pub(super) fn begin(&mut self, name: String) {
+    pub(super) fn begin(&mut self, name: String, is_unstable: bool) {
         (self.most, self.via) = (Verdict::Breaking, None);
-        self.users.current = self.users.add_operation(name);
+        self.users.current = self.users.add_operation(name, is_unstable);
     }
 
     /// Makes the document the current user, in which changes are found.
@@ -378,8 +378,13 @@ impl<'a> Comparer<'a> {
             let users: BTreeSet<User> =
                 raw.users.iter().flat_map(|user| &operations[*user]).copied().collect();
             let description = raw.base.is_none().then(|| at.description()).flatten();
+            let severity =
+                match self.users.are_unstable(&users) && raw.rule.name != rules::STABILITY_DECREASED.name {
+                    true => Severity::Info,
+                    false => change.severity,
+                };
             let (operations, fix) = (self.users.names(&users), undo(raw.rule, raw.base, raw.revision));
-            Some(Change { base: old, end, operations, description, fix, ..change })
+            Some(Change { severity, base: old, end, operations, description, fix, ..change })
         });
         changes.collect()
     }

@@ -9,9 +9,8 @@ use jiff::tz::TimeZone;
 
 use super::comparer::Comparer;
 use super::data::display;
-use super::operation;
 use super::place::At;
-use super::rules;
+use super::{operation, rules, stability};
 
 /// The extensions that [`compare`] compares. Without `deprecated` they have no effect.
 pub(super) fn dates(old: &Operation<'_>, new: &Operation<'_>) -> &'static [&'static str] {
@@ -53,7 +52,7 @@ pub(super) fn removed<'a>(
     remaining: At<'a>,
     moved: Option<&Operation<'a>>,
 ) {
-    cx.begin(old.name());
+    cx.begin(old.name(), stability::is_unstable(old));
     let (rule, why) = match Sunset::of(old) {
         _ if !old.is_deprecated() => {
             (&rules::REMOVED_WITHOUT_DEPRECATION, " without having been deprecated".to_owned())

@@ -38,6 +38,7 @@ mod schema;
 mod scheme;
 mod security;
 mod servers;
+mod stability;
 mod subtypes;
 pub(crate) mod undo;
 mod unknown;

@@ -5,10 +5,10 @@ use document::openapi::{Object, Operation};
 use super::comparer::Comparer;
 use super::place::At;
 use super::rules::{self, Role};
-use super::{callback, deprecation, media_type, parameter, response, security, servers, unknown};
+use super::{callback, deprecation, media_type, parameter, response, security, servers, stability, unknown};
 
 pub(super) fn added<'a>(cx: &mut Comparer<'a>, new: &Operation<'a>) {
-    cx.begin(new.name());
+    cx.begin(new.name(), stability::is_unstable(new));
     let what = format!("`{}` was added", method_and_path(new));
     cx.report(&rules::ENDPOINT_ADDED, None, Some(At::of(new)), what);
 }
@@ -22,11 +22,12 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         // Reported as not understood: the specification allows no reference here.
         return;
     }
-    cx.begin(new.name());
+    cx.begin(new.name(), stability::is_unstable(old));
     let rule = if old.has("operationId") { &rules::OPERATION_ID_REMOVED } else { &rules::OPERATION_ID_ADDED };
     cx.compare_keyword(rule, (old, new), "operationId");
     tags(cx, old, new);
     deprecation::compare(cx, old, new);
+    stability::compare(cx, old, new);
     exchange(cx, old, new);
     callback::compare(cx, old, new);
     security::compare(cx, old, new);
@@ -35,7 +36,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
 
 /// Compares parameters, request body and responses.
 pub(super) fn exchange<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
-    unknown::compare(cx, old, new, deprecation::dates(old, new));
+    let compared = [deprecation::dates(old, new), &[stability::KEYWORD]].concat();
+    unknown::compare(cx, old, new, &compared);
     parameter::compare(cx, old, new);
     request_body(cx, old, new);
     response::compare(cx, old, new);

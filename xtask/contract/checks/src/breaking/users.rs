@@ -14,14 +14,21 @@ pub(super) type User = usize;
 /// The document as a user.
 pub(super) const DOCUMENT: User = 0;
 
+/// An operation.
+struct Used {
+    name: String,
+    /// Whether clients may expect breaking changes at any time.
+    is_unstable: bool,
+}
+
 /// All users, and the users that each of them uses.
 pub(super) struct Users {
     /// The user that is being compared.
     pub(super) current: User,
     /// The users that each user uses directly.
     below: Vec<Vec<User>>,
-    /// The names of the operations.
-    operations: BTreeMap<User, String>,
+    /// The operations.
+    operations: BTreeMap<User, Used>,
 }
 
 impl Users {
@@ -42,9 +49,9 @@ impl Users {
     }
 
     /// Adds an operation.
-    pub(super) fn add_operation(&mut self, name: String) -> User {
+    pub(super) fn add_operation(&mut self, name: String, is_unstable: bool) -> User {
         let user = self.add();
-        self.operations.insert(user, name);
+        self.operations.insert(user, Used { name, is_unstable });
         user
     }
 
@@ -79,6 +86,8 @@ impl Users {
         }
         let mut operations: Vec<HashSet<User>> = vec![HashSet::new(); self.below.len()];
         let mut open: Vec<(User, User)> = self.operations.keys().rev().map(|user| (*user, *user)).collect();
+        // The last is the first to be followed: a change that concerns a stable operation must list one.
+        open.sort_by_key(|(user, _)| !self.operations[user].is_unstable);
         while let Some((user, operation)) = open.pop() {
             let known = &mut operations[user];
             if leads_to_change[user] && known.len() < MAX_OPERATIONS && known.insert(operation) {
@@ -90,7 +99,12 @@ impl Users {
 
     /// The names of operations in the order of the document, at most [`MAX_OPERATIONS`].
     pub(super) fn names(&self, operations: &BTreeSet<User>) -> Vec<String> {
-        operations.iter().take(MAX_OPERATIONS).map(|user| self.operations[user].clone()).collect()
+        operations.iter().take(MAX_OPERATIONS).map(|user| self.operations[user].name.clone()).collect()
+    }
+
+    /// Whether there are operations, and clients may expect breaking changes of all of them at any time.
+    pub(super) fn are_unstable(&self, operations: &BTreeSet<User>) -> bool {
+        !operations.is_empty() && operations.iter().all(|user| self.operations[user].is_unstable)
     }
 }
 

@@ -309,6 +309,7 @@ fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     if cx.in_xml {
         xml(cx, both);
     }
+    values::compare_open(cx, both);
     others(cx, both);
 }
 
@@ -367,9 +368,12 @@ fn xml<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
 
 /// Compares the keywords that nothing else compares, as data.
 fn others<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    let is_open = |schema: &Schema<'a>| schema.first(values::OPEN).is_some();
+    let compared =
+        if is_open(&both.base) && is_open(&both.revision) { vec![values::OPEN] } else { Vec::new() };
     let others = |schema: &Schema<'a>| {
         let mut seen = HashSet::new();
-        let others = schema.parts.iter().flat_map(|part| unknown::others(part, &[]));
+        let others = schema.parts.iter().flat_map(|part| unknown::others(part, &compared));
         others.filter(|(key, _)| seen.insert(*key)).collect::<Vec<_>>()
     };
     unknown::compare_entries(cx, others(&both.base), others(&both.revision), At::of(&both.revision.anchor));

@@ -1,4 +1,4 @@
-//! `enum`: the values that are allowed.
+//! `enum`: the values that are allowed, and `x-extensible-enum`: those that are known.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -46,6 +46,18 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
             }
             cx.in_both("value", (added, removed), (base, revision), list);
         }
+    }
+}
+
+/// The values of an open list, to which values can be added at any time (Zalando RESTful API Guidelines, rule 112).
+pub(super) const OPEN: &str = "x-extensible-enum";
+
+/// Compares the values of open lists, which restrict nothing.
+pub(super) fn compare_open<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+    if let (Some(old), Some(new)) = (both.base.first(OPEN), both.revision.first(OPEN)) {
+        let rules = both.rules(&rules::OPEN_ENUM_VALUE_ADDED, &rules::OPEN_ENUM_VALUE_REMOVED);
+        let keyed = |list: At<'a>| list.items().map(|value| (canonical(&value), value)).collect::<Vec<_>>();
+        cx.in_both("value", rules, (keyed(old), keyed(new)), new);
     }
 }
 
