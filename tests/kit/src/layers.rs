@@ -38,6 +38,19 @@ impl Crate {
         list.map(|line| line.split('`').nth(1).expect("a name in backticks").to_owned()).collect()
     }
 
+    /// Returns the files that import from themselves through others.
+    pub fn files_in_cycles(self) -> BTreeSet<String> {
+        let imports = self.imports();
+        let reaches_itself = |file: &String| {
+            let (mut open, mut seen) = (vec![file], BTreeSet::new());
+            while let Some(next) = open.pop() {
+                open.extend(imports.get(next).into_iter().flatten().filter(|target| seen.insert(*target)));
+            }
+            seen.contains(file)
+        };
+        imports.keys().filter(|file| reaches_itself(file)).cloned().collect()
+    }
+
     /// Returns what the files import, without `lib.rs`, which imports nothing.
     pub fn imports(self) -> Imports {
         let files = files(&Path::new(self.directory).join("src"));

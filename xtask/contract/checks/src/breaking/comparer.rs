@@ -14,14 +14,13 @@ use document::openapi::{Id, Model, Object};
 use document::{Document, Node, pointer};
 use jiff::civil::Date;
 
-use super::callback;
 use super::change::Change;
+use super::conjunction::{Schema, Verdict};
 use super::data::difference;
 use super::fix::undo;
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
-use super::schema::{Schema, Verdict};
-use super::scheme::Schemes;
+use super::schemes::Schemes;
 use super::subtypes::Subtypes;
 use super::users::{DOCUMENT, User, Users, push_new};
 use crate::subschema::{Budget, Inclusion};
@@ -188,7 +187,7 @@ impl<'a> Comparer<'a> {
             // The two schemas were not resolved to the same depth.
             return;
         }
-        let rule = if self.in_callback { callback::reversed(rule) } else { rule };
+        let rule = if self.in_callback { rules::reversed(rule) } else { rule };
         let what = what.into();
         let via = self.via.and_then(|via| At::value(&via, "$ref"));
         let (revision, end) = if via.is_some() { (via, revision) } else { (revision, None) };

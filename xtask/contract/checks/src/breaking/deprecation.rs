@@ -2,7 +2,7 @@
 //!
 //! `x-sunset` holds a date (YYYY-MM-DD), which the service sends as the header `Sunset` (RFC 8594).
 
-use document::openapi::{Object, Operation};
+use document::openapi::{Object, Operation, Parameter};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -10,7 +10,8 @@ use jiff::tz::TimeZone;
 use super::comparer::Comparer;
 use super::data::display;
 use super::place::At;
-use super::{operation, rules, stability};
+use super::rules::{self, ChangeRule};
+use super::stability;
 
 /// The extensions that [`compare`] compares. Without `deprecated` they have no effect.
 pub(super) fn dates(old: &Operation<'_>, new: &Operation<'_>) -> &'static [&'static str] {
@@ -45,6 +46,22 @@ fn date(text: &str) -> Option<Date> {
     text.parse().ok().or_else(timestamp)
 }
 
+/// Returns the rule of a parameter that was removed.
+pub(super) fn removal(cx: &Comparer<'_>, old: &Parameter<'_>) -> &'static ChangeRule {
+    match Sunset::of(old) {
+        Sunset::On(date) if old.flag("deprecated") && date <= cx.today => {
+            &rules::PARAMETER_REMOVED_DEPRECATED
+        }
+        Sunset::On(_) if old.flag("deprecated") => &rules::PARAMETER_REMOVED_BEFORE_SUNSET,
+        _ => &rules::PARAMETER_REMOVED,
+    }
+}
+
+/// Returns an operation as the first line of a request names it.
+pub(super) fn method_and_path(operation: &Operation<'_>) -> String {
+    format!("{} {}", operation.method().to_uppercase(), operation.path())
+}
+
 /// Reports that an operation was removed, at `remaining`, the nearest place that remains, or that it is `moved` now.
 pub(super) fn removed<'a>(
     cx: &mut Comparer<'a>,
@@ -66,8 +83,8 @@ pub(super) fn removed<'a>(
         }
         Sunset::On(date) => (&rules::REMOVED_WITH_DEPRECATION, format!(" after {date}, its sunset date")),
     };
-    let moved = moved.map(|new| format!("; it is `{}` now", operation::method_and_path(new)));
-    let what = format!("`{}` was removed{why}{}", operation::method_and_path(old), moved.unwrap_or_default());
+    let moved = moved.map(|new| format!("; it is `{}` now", method_and_path(new)));
+    let what = format!("`{}` was removed{why}{}", method_and_path(old), moved.unwrap_or_default());
     cx.report(rule, Some(At::of(old)), Some(remaining), what);
 }
 

@@ -8,7 +8,7 @@ use document::openapi::{Encoding, Header, Object, normal_media_type};
 
 use super::comparer::Comparer;
 use super::data::pairs;
-use super::lists::named;
+use super::matching::named;
 use super::parameter;
 use super::place::At;
 use super::rules::{self, Role};

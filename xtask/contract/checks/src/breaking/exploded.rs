@@ -7,7 +7,7 @@ use document::openapi::{Object, Parameter};
 
 use super::comparer::Comparer;
 use super::data::pairs;
-use super::parameter::removal;
+use super::deprecation::removal;
 use super::place::At;
 use super::rules::{self, Role};
 use super::schema;

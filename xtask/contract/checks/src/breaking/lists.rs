@@ -6,6 +6,7 @@ use document::openapi::Object;
 
 use super::comparer::Comparer;
 use super::data::pairs;
+use super::matching::named;
 use super::place::At;
 use super::rules::ChangeRule;
 
@@ -70,9 +71,4 @@ fn listed(items: &[At<'_>]) -> String {
         _ => names.pop().unwrap_or_default(),
     };
     format!("{} and {last}", names.join(", "))
-}
-
-/// The objects under a keyword, with their names.
-pub(super) fn named<'a>(owner: &Object<'a>, keyword: &str) -> Vec<(&'a str, Object<'a>)> {
-    owner.children(keyword).map(|object| (object.name(), object)).collect()
 }

@@ -1,7 +1,9 @@
-//! Pairs items of the two documents whose keys are not equal.
+//! Pairs items of the two documents, also those whose keys are not equal.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
+
+use document::openapi::Object;
 
 use super::data::{Paired, pairs};
 
@@ -58,4 +60,9 @@ pub(super) fn matched<T: Copy>(old: &[(String, T)], new: &[(String, T)], coverin
     }
     let both = both.into_iter().map(|(one, other)| (old[one].1, new[other].1));
     Matched { both: both.collect(), added, removed }
+}
+
+/// The objects under a keyword, with their names.
+pub(super) fn named<'a>(owner: &Object<'a>, keyword: &str) -> Vec<(&'a str, Object<'a>)> {
+    owner.children(keyword).map(|object| (object.name(), object)).collect()
 }

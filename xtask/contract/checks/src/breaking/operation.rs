@@ -9,12 +9,8 @@ use super::{callback, deprecation, media_type, parameter, response, security, se
 
 pub(super) fn added<'a>(cx: &mut Comparer<'a>, new: &Operation<'a>) {
     cx.begin(new.name(), stability::is_unstable(new));
-    let what = format!("`{}` was added", method_and_path(new));
+    let what = format!("`{}` was added", deprecation::method_and_path(new));
     cx.report(&rules::ENDPOINT_ADDED, None, Some(At::of(new)), what);
-}
-
-pub(super) fn method_and_path(operation: &Operation<'_>) -> String {
-    format!("{} {}", operation.method().to_uppercase(), operation.path())
 }
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {

@@ -5,11 +5,10 @@ use document::openapi::{Object, Operation, Parameter, Serialization, template};
 
 use super::comparer::Comparer;
 use super::data::canonical;
-use super::deprecation::Sunset;
 use super::matching::pairs_then;
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
-use super::{exploded, media_type, schema, unknown};
+use super::{deprecation, exploded, media_type, schema, unknown};
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
     // An unpaired parameter with the same name moved to another location.
@@ -51,7 +50,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         if let Some(new) = rest.added.iter().find(is_alike) {
             what += &format!("; new: `{}`", new.name());
         }
-        cx.report(removal(cx, &old), Some(At::of(&old.declared())), Some(remaining), what);
+        cx.report(deprecation::removal(cx, &old), Some(At::of(&old.declared())), Some(remaining), what);
     }
     for new in rest.added.into_iter().filter(|_| old_is_clear) {
         let (rule, required) = match (new.location(), new.is_required()) {
@@ -74,16 +73,6 @@ fn parameters<'a>(operation: &Operation<'a>) -> Vec<((&'a str, String), Paramete
     };
     let parameters = operation.parameters().into_iter().filter(|parameter| !parameter.is_ignored());
     parameters.map(|parameter| (identity(&parameter), parameter)).collect()
-}
-
-pub(super) fn removal(cx: &Comparer<'_>, old: &Parameter<'_>) -> &'static ChangeRule {
-    match Sunset::of(old) {
-        Sunset::On(date) if old.flag("deprecated") && date <= cx.today => {
-            &rules::PARAMETER_REMOVED_DEPRECATED
-        }
-        Sunset::On(_) if old.flag("deprecated") => &rules::PARAMETER_REMOVED_BEFORE_SUNSET,
-        _ => &rules::PARAMETER_REMOVED,
-    }
 }
 
 fn both<'a>(cx: &mut Comparer<'a>, old: &Parameter<'a>, new: &Parameter<'a>) {

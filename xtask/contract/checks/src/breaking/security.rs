@@ -1,16 +1,18 @@
 //! The credentials that an operation requires.
 //!
 //! `security` is a list of alternatives, each a set of schemes with scopes. A client keeps working if the
-//! credentials that it sends still satisfy one alternative. [`scheme`] decides which schemes are the same.
+//! credentials that it sends still satisfy one alternative. [`schemes`](super::schemes) decides which schemes are the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use document::finding::shortened;
 use document::openapi::{Object, Operation, Requirement, Security};
 
 use super::comparer::Comparer;
 use super::place::At;
 use super::rules;
-use super::scheme::{self, Identity, Origin};
+use super::schemes::{self, Identity, Origin, content, flows};
+use super::unknown;
 
 /// Each alternative is compared with each other one.
 const MAX_ALTERNATIVES: usize = 100;
@@ -86,7 +88,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         if let Some((old, new)) = cx.schemes.pair(name)
             && accepted.contains(&cx.schemes.identity(Origin::Base, name))
         {
-            cx.once(("scheme", old.id, new.id), |cx| scheme::compare(cx, (old, new)));
+            cx.once(("scheme", old.id, new.id), |cx| scheme(cx, (old, new)));
         }
     }
     let written = |security: &Security<'a>| At::value(&security.owner()?, "security");
@@ -138,4 +140,47 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         };
         cx.report(rule, old_place, Some(new.place), what);
     }
+}
+
+/// Compares a scheme of the base with the same scheme of the revision.
+fn scheme<'a>(cx: &mut Comparer<'a>, (old, new): schemes::Pair<'a>) {
+    if old.name() != new.name() {
+        let what = format!("it was renamed from `{}`", shortened(old.name()));
+        cx.report(&rules::SCHEME_RENAMED, Some(At::of(&old)), Some(At::of(&new)), what);
+    }
+    let (Some(old), Some(new)) = (old.resolved(), new.resolved()) else { return };
+    let (old, new) = (&old, &new);
+    unknown::compare(cx, old, new, &[]);
+    cx.compare_keyword(&rules::SCHEME_BEARER_FORMAT, (old, new), "bearerFormat");
+    if content(old) != content(new) {
+        // A scheme of another type has other keywords.
+        let is_other = old.text("type") != new.text("type");
+        cx.compare_keyword(&rules::SCHEME_TYPE, (old, new), "type");
+        if is_other {
+            return;
+        }
+        for (rule, keyword) in [
+            (&rules::SCHEME_PLACE, "in"),
+            (&rules::SCHEME_PLACE, "name"),
+            (&rules::SCHEME_PLACE, "scheme"),
+            (&rules::SCHEME_AUTHORIZATION_URL, "openIdConnectUrl"),
+        ] {
+            cx.compare_keyword(rule, (old, new), keyword);
+        }
+    }
+    let rules = (&rules::SCHEME_FLOW_ADDED, &rules::SCHEME_FLOW_REMOVED);
+    let remaining = At::value_or_object(new, "flows");
+    for (old, new) in cx.in_both("flow", rules, (flows(old), flows(new)), remaining) {
+        flow(cx, &old, &new);
+    }
+}
+
+fn flow<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
+    unknown::compare(cx, old, new, &[]);
+    cx.compare_keyword(&rules::SCHEME_AUTHORIZATION_URL, (old, new), "authorizationUrl");
+    cx.compare_keyword(&rules::SCHEME_TOKEN_URL, (old, new), "tokenUrl");
+    cx.compare_keyword(&rules::SCHEME_TOKEN_URL, (old, new), "refreshUrl");
+    let scopes = |flow: &Object<'a>| At::value(flow, "scopes").into_iter().flat_map(At::entries);
+    let rules = (&rules::SCHEME_SCOPE_ADDED, &rules::SCHEME_SCOPE_REMOVED);
+    cx.in_both("scope", rules, (scopes(old), scopes(new)), At::value_or_object(new, "scopes"));
 }

@@ -3,8 +3,10 @@
 //! The names are those of oasdiff where it has the same rule, so that people can look them up. The rules about
 //! schemas are pairs, one for requests and one for responses, in [`schemas`].
 
+mod callbacks;
 mod schemas;
 
+pub(super) use callbacks::reversed;
 pub(super) use schemas::*;
 
 use std::ops::Deref;
@@ -102,9 +104,9 @@ rules! {
     SUNSET_DELETED = "sunset-deleted", Error, Minor, Deprecated, OASDIFF, "Clients no longer know how long the operation will work.";
     SUNSET_EARLIER = "api-sunset-date-changed-too-small", Error, Major, Deprecated, OASDIFF, "Clients have less time to change than was announced.";
     SUNSET_LATER = "api-sunset-date-changed-later", Info, Minor, Deprecated, OURS, "Clients have more time to change.";
-    STABILITY_DECREASED = "api-stability-decreased", Error, Major, Changed, OASDIFF, "Clients may expect fewer breaking changes than there will be.";
+    STABILITY_DECREASED = "api-stability-decreased", Error, Major, Changed, OURS, "Clients may expect fewer breaking changes than there will be.";
     STABILITY_INCREASED = "api-stability-increased", Info, Minor, Changed, OURS, "Clients may rely on the operation more than before.";
-    STABILITY_INVALID = "api-invalid-stability-level", Error, None, Changed, OASDIFF, "Clients cannot know how far they may rely on the operation.";
+    STABILITY_INVALID = "api-invalid-stability-level", Error, Minor, Changed, OASDIFF, "Clients cannot know how far they may rely on the operation.";
     REACTIVATED = "endpoint-reactivated", Info, Minor, Changed, OASDIFF, "The operation is not planned to be removed any more.";
 
     PATH_PARAMETER_RENAMED = "path-parameter-renamed", Info, Patch, Changed, OURS, "Requests stay the same. Generated clients may have another name for the argument.";

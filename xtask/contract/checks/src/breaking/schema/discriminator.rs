@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use document::openapi::Object;
 
-use super::{Both, Schema, Verdict, at};
+use super::both::{Both, at};
 use crate::breaking::comparer::Comparer;
+use crate::breaking::conjunction::{Schema, Verdict};
 use crate::breaking::place::At;
 use crate::breaking::{rules, unknown};
 

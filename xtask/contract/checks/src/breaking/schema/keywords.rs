@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use super::{Both, Schema};
+use super::both::Both;
 use crate::breaking::comparer::Comparer;
+use crate::breaking::conjunction::Schema;
 use crate::breaking::data::{canonical, difference, order};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family};

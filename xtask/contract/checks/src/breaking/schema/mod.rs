@@ -7,259 +7,26 @@
 //! A schema here is a conjunction: the schema itself and everything that its `allOf` adds, through references.
 //! So moving a property or a bound into an `allOf`, or out of it, is not a change.
 
+mod annotations;
+mod both;
 mod composition;
 mod discriminator;
 mod keywords;
 mod properties;
 mod types;
 mod unexplained;
+mod unions;
 mod values;
 
-use std::collections::HashSet;
+pub(super) use both::{compare_children, compare_item, compare_schemas};
 
-use document::finding::Severity;
-use document::openapi::{Id, Object};
+use both::Both;
+use document::openapi::Object;
 
 use super::comparer::Comparer;
-use super::data::difference;
+use super::conjunction::{Schema, Verdict};
 use super::place::At;
-use super::rules::{self, ChangeRule, Family, Role};
-use super::unknown;
-use crate::subschema::{Conjunction, Inclusion, Question, Reading, flattened};
-
-/// How the values of two schemas differ, for clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Verdict {
-    /// Both allow the same values.
-    Equal,
-    /// Both allow the same values, except for properties that neither document lists.
-    Same,
-    /// A request may have more values, or a response has fewer.
-    Compatible,
-    /// A request may have fewer values, or a response has more, or the question is undecided.
-    Breaking,
-}
-
-impl Verdict {
-    /// How the values are read in a role.
-    fn reading(role: Role) -> Reading {
-        match role {
-            Role::Parameter | Role::RequiredParameter | Role::RequestText => Reading::RequestText,
-            Role::Header | Role::ResponseText => Reading::ResponseText,
-            Role::Request => Reading::Request,
-            Role::Parts => Reading::Parts,
-            Role::Part => Reading::Part,
-            Role::Response => Reading::Response,
-        }
-    }
-
-    pub(super) fn of<'a>(
-        inclusion: &mut Inclusion<'a>,
-        (base, revision): (&Schema<'a>, &Schema<'a>),
-        role: Role,
-    ) -> Self {
-        let (reading, may_overlap) = (Self::reading(role), false);
-        let (old, new) = (base.values, revision.values);
-        let keeps = inclusion.includes(Question { narrow: old, wide: new, reading, may_overlap });
-        let adds = !inclusion.includes(Question { narrow: new, wide: old, reading, may_overlap });
-        let (breaks, changes) = if role.is_request() { (!keeps, adds) } else { (adds, !keeps) };
-        match (breaks, changes) {
-            (true, _) => Self::Breaking,
-            (false, true) => Self::Compatible,
-            (false, false) if inclusion.are_equal(old, new) => Self::Equal,
-            (false, false) => Self::Same,
-        }
-    }
-}
-
-/// A schema: a conjunction of its parts. Without parts it allows every value.
-#[derive(Clone, Debug)]
-pub(super) struct Schema<'a> {
-    pub(super) parts: Vec<Object<'a>>,
-    /// The place of the whole schema.
-    pub(super) anchor: Object<'a>,
-    /// The conjunction of the parts, in [`crate::subschema`].
-    pub(super) values: Conjunction,
-    /// Whether a reference in `allOf` leads nowhere or to another file, so that parts are missing.
-    pub(super) is_partial: bool,
-    /// The unions of which one alternative is among the parts: the part and the keyword.
-    pub(super) chosen: Vec<(Id, &'static str)>,
-}
-
-impl<'a> Schema<'a> {
-    /// The values of a keyword, one for each part that has it.
-    fn all(&self, keyword: &str) -> impl Iterator<Item = At<'a>> {
-        self.parts.iter().filter_map(move |part| At::value(part, keyword))
-    }
-
-    /// Whether one of two schemas has no value by the letter, although neither has `not` or two types, and both have
-    /// as many unions under each keyword.
-    pub(super) fn is_contradictory(&self, other: &Self, inclusion: &mut Inclusion<'a>) -> bool {
-        let is_plain = |schema: &Self| {
-            let types: HashSet<_> = schema.all("type").filter_map(|at| at.node().as_str()).collect();
-            types.len() < 2 && !schema.parts.iter().any(|part| part.has("not"))
-        };
-        let unions = |of: &Self| composition::KEYWORDS.map(|keyword| of.all(keyword).count());
-        (inclusion.is_empty(self.values) || inclusion.is_empty(other.values))
-            && is_plain(self)
-            && is_plain(other)
-            && unions(self) == unions(other)
-    }
-
-    /// The first value of a keyword.
-    fn first(&self, keyword: &str) -> Option<At<'a>> {
-        self.all(keyword).next()
-    }
-
-    /// Returns the place where a keyword is true, if any.
-    fn flag(&self, keyword: &str) -> Option<At<'a>> {
-        self.all(keyword).find(|at| at.as_bool() == Some(true))
-    }
-
-    /// The schemas under a keyword, of all parts.
-    fn children(&self, keyword: &str) -> Vec<Object<'a>> {
-        let has = self.parts.iter().filter(|part| part.has(keyword));
-        has.flat_map(|part| part.children(keyword)).collect()
-    }
-
-    /// Whether keywords about values of these types can have an effect.
-    fn may_be(&self, types: &[&str]) -> bool {
-        self.all("type").all(|kind| kind.as_str().is_none_or(|kind| types.contains(&kind)))
-    }
-}
-
-/// A schema on both sides, in one role.
-struct Both<'a> {
-    base: Schema<'a>,
-    revision: Schema<'a>,
-    role: Role,
-    verdict: Verdict,
-}
-
-impl<'a> Both<'a> {
-    /// Two rules in the role of the schema.
-    fn rules(
-        &self,
-        one: &'static Family,
-        other: &'static Family,
-    ) -> (&'static ChangeRule, &'static ChangeRule) {
-        (one.rule(self.role), other.rule(self.role))
-    }
-
-    /// Reports a change of the values, if the verdict allows its severity.
-    fn report(
-        &self,
-        cx: &mut Comparer<'a>,
-        family: &'static Family,
-        base: Option<At<'a>>,
-        revision: Option<At<'a>>,
-        what: impl Into<String>,
-    ) {
-        if self.verdict > Verdict::Same && self.agrees(family.rule(self.role)) {
-            self.note(cx, family, base, revision, what);
-        }
-    }
-
-    /// Whether the verdict allows a change of this severity.
-    fn agrees(&self, rule: &ChangeRule) -> bool {
-        self.verdict == Verdict::Breaking || rule.severity < Severity::Error
-    }
-
-    /// Returns the schema of the revision at which to report a place that only the base has.
-    fn remaining(&self, base: Option<&At<'a>>) -> Object<'a> {
-        let pointer = base.map(|base| base.object().pointer());
-        let same = |part: &&Object<'a>| pointer.as_ref().is_some_and(|pointer| part.pointer() == *pointer);
-        self.revision.parts.iter().find(same).copied().unwrap_or(self.revision.anchor)
-    }
-
-    /// Reports a change, independent of the verdict. Without a place in the revision it is reported at the schema.
-    fn note(
-        &self,
-        cx: &mut Comparer<'a>,
-        family: &'static Family,
-        base: Option<At<'a>>,
-        revision: Option<At<'a>>,
-        what: impl Into<String>,
-    ) {
-        let revision = revision.unwrap_or_else(|| At::of(&self.remaining(base.as_ref())));
-        cx.report(family.rule(self.role), base, Some(revision), what);
-    }
-
-    /// Compares the conjunctions of the schemas at these places. Without a place every value is allowed.
-    fn compare_at(&self, cx: &mut Comparer<'a>, base: &[Object<'a>], revision: &[Object<'a>], role: Role) {
-        if base.iter().chain(revision).any(is_unclear) {
-            return cx.leave_out();
-        }
-        let places = base.first().copied().zip(revision.first().copied());
-        let base = at(cx, base, self.base.anchor);
-        let revision = at(cx, revision, self.revision.anchor);
-        match places {
-            Some(places) => cx.through(places, |cx| cx.compare_later(base, revision, role)),
-            None => cx.compare_later(base, revision, role),
-        }
-    }
-}
-
-/// Queues the schemas under a keyword of two objects for comparison.
-pub(super) fn compare_children<'a>(
-    cx: &mut Comparer<'a>,
-    (old, new): (&Object<'a>, &Object<'a>),
-    keyword: &str,
-    role: Role,
-) {
-    compare_schemas(cx, (old.child(keyword), new.child(keyword)), (*old, *new), role);
-}
-
-/// Queues two schemas of these owners for comparison. Without a schema every value is allowed.
-pub(super) fn compare_schemas<'a>(
-    cx: &mut Comparer<'a>,
-    (before, after): (Option<Object<'a>>, Option<Object<'a>>),
-    (old, new): (Object<'a>, Object<'a>),
-    role: Role,
-) {
-    if before.iter().chain(&after).any(is_unclear) {
-        cx.leave_out();
-    } else if before.is_some() || after.is_some() {
-        let base = at(cx, before.as_slice(), old);
-        let revision = at(cx, after.as_slice(), new);
-        let places = (before.unwrap_or(old), after.unwrap_or(new));
-        cx.through(places, |cx| cx.compare_later(base, revision, role));
-    }
-}
-
-/// Queues a schema and the items of a list for comparison.
-pub(super) fn compare_item<'a>(cx: &mut Comparer<'a>, one: Object<'a>, list: Object<'a>, role: Role) {
-    let items = list.child("items");
-    if items.as_ref().is_some_and(is_unclear) {
-        return cx.leave_out();
-    }
-    let base = at(cx, &[one], one);
-    let revision = at(cx, items.as_slice(), list);
-    cx.compare_later(base, revision, role);
-}
-
-/// Whether a schema is a reference that leads nowhere or to another file, which is reported as not understood.
-fn is_unclear(schema: &Object<'_>) -> bool {
-    schema.resolved().is_none()
-}
-
-/// Returns the conjunction of the schemas at these places. Without a place it is reported at `owner`.
-fn at<'a>(cx: &mut Comparer<'a>, places: &[Object<'a>], owner: Object<'a>) -> u32 {
-    let parts = flattened(places.iter().copied(), &mut || cx.may_go_on());
-    let anchor = parts.first().or(places.first()).copied().unwrap_or(owner);
-    of_parts(cx, parts, anchor, Vec::new())
-}
-
-fn of_parts<'a>(
-    cx: &mut Comparer<'a>,
-    parts: Vec<Object<'a>>,
-    anchor: Object<'a>,
-    chosen: Vec<(Id, &'static str)>,
-) -> u32 {
-    let values = cx.inclusion.schemas.conjunction(&parts);
-    let is_partial = parts.iter().any(|part| part.children("allOf").any(|one| is_unclear(&one)));
-    cx.intern(Schema { parts, anchor, values, is_partial, chosen })
-}
+use super::rules::{self, Role};
 
 /// Compares all pairs of schemas in the queue.
 pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
@@ -269,7 +36,7 @@ pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
         let base = cx.schema(pair.base);
         let revision = cx.schema(pair.revision);
         let mut both = Both { base, revision, role: pair.role, verdict: pair.verdict };
-        composition::unwrap(cx, &mut both);
+        unions::unwrap(cx, &mut both);
         compare(cx, &both);
     }
     match cx.may_go_on() {
@@ -294,23 +61,10 @@ fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     composition::not(cx, both);
     discriminator::compare(cx, both);
     if both.role == Role::Parameter {
-        default(cx, both);
-    }
-    match (both.base.flag("deprecated"), both.revision.flag("deprecated")) {
-        (None, Some(new)) => {
-            both.note(cx, &rules::SCHEMA_DEPRECATED, None, Some(new), "it is now deprecated");
-        }
-        (Some(old), None) => {
-            let new = both.revision.first("deprecated");
-            both.note(cx, &rules::SCHEMA_REACTIVATED, Some(old), new, "it is no longer deprecated");
-        }
-        _ => {}
-    }
-    if cx.in_xml {
-        xml(cx, both);
+        annotations::default(cx, both);
     }
     values::compare_open(cx, both);
-    others(cx, both);
+    annotations::compare(cx, both);
 }
 
 fn items<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
@@ -330,51 +84,4 @@ fn items<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         let place = |items: &[Object<'a>]| items.first().map(At::of);
         both.report(cx, family, place(&base), place(&revision), what);
     }
-}
-
-/// Compares `default`.
-fn default<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let (base, revision) = (both.base.first("default"), both.revision.first("default"));
-    // A parameter is often left out, so its default matters more.
-    let (added, removed) = match both.role {
-        Role::RequiredParameter => return,
-        Role::Parameter => (&rules::PARAMETER_DEFAULT_ADDED, &rules::PARAMETER_DEFAULT_REMOVED),
-        _ => both.rules(&rules::DEFAULT_ADDED, &rules::DEFAULT_REMOVED),
-    };
-    let rule = match (base, revision) {
-        (None, _) => added,
-        (_, None) => removed,
-        _ => rules::DEFAULT_CHANGED.rule(both.role),
-    };
-    if let Some(what) = difference("its default", base.as_deref(), revision.as_deref()) {
-        cx.report(rule, base, revision.or(Some(At::of(&both.revision.anchor))), what);
-    }
-}
-
-/// Compares `xml` (OpenAPI 3.0.3, section 4.7.26) as data.
-fn xml<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let (mut old, mut new) = (both.base.all("xml"), both.revision.all("xml"));
-    // The first part with another value.
-    let (base, revision, what) = loop {
-        let (base, revision) = (old.next(), new.next());
-        match difference("`xml`", base.as_deref(), revision.as_deref()) {
-            Some(what) => break (base, revision, what),
-            None if base.is_none() => return,
-            None => {}
-        }
-    };
-    both.note(cx, &rules::XML_CHANGED, base, revision, what);
-}
-
-/// Compares the keywords that nothing else compares, as data.
-fn others<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
-    let is_open = |schema: &Schema<'a>| schema.first(values::OPEN).is_some();
-    let compared =
-        if is_open(&both.base) && is_open(&both.revision) { vec![values::OPEN] } else { Vec::new() };
-    let others = |schema: &Schema<'a>| {
-        let mut seen = HashSet::new();
-        let others = schema.parts.iter().flat_map(|part| unknown::others(part, &compared));
-        others.filter(|(key, _)| seen.insert(*key)).collect::<Vec<_>>()
-    };
-    unknown::compare_entries(cx, others(&both.base), others(&both.revision), At::of(&both.revision.anchor));
 }

@@ -7,9 +7,11 @@ use std::collections::HashMap;
 
 use document::openapi::Object;
 
-use super::composition::unwrap;
-use super::{Both, Schema, Verdict, at, default};
+use super::annotations::default;
+use super::both::{Both, at};
+use super::unions::unwrap;
 use crate::breaking::comparer::Comparer;
+use crate::breaking::conjunction::{Schema, Verdict};
 use crate::breaking::data::{canonical, pairs};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, ChangeRule};

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
-use super::composition::unions;
-use super::{Both, Schema, Verdict, at, is_unclear};
+use super::both::{Both, at, is_unclear};
+use super::unions::unions;
 use crate::breaking::comparer::Comparer;
+use crate::breaking::conjunction::{Schema, Verdict};
 use crate::breaking::place::At;
 use crate::breaking::rules;
 use crate::subschema::restricts_strings;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Schema, Verdict};
 use crate::breaking::comparer::{Comparer, Pair};
+use crate::breaking::conjunction::{Schema, Verdict};
 use crate::breaking::data::canonical;
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Role};

@@ -4,8 +4,10 @@ use std::collections::{BTreeSet, HashSet};
 
 use document::Value;
 
-use super::{Both, Schema, Verdict, types};
+use super::both::Both;
+use super::types;
 use crate::breaking::comparer::Comparer;
+use crate::breaking::conjunction::{Schema, Verdict};
 use crate::breaking::data::{canonical, display};
 use crate::breaking::place::At;
 use crate::breaking::rules;

@@ -6,14 +6,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use document::finding::shortened;
 use document::openapi::{Model, Object};
 
-use super::comparer::Comparer;
-use super::lists::named;
-use super::matching::pairs_then;
-use super::place::At;
-use super::{rules, unknown};
+use super::matching::{named, pairs_then};
 
 /// The document that names a scheme.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,7 +56,7 @@ impl<'a> Schemes<'a> {
 
 /// Returns the fields of a scheme that affect requests, without the scopes. The names of HTTP schemes and headers
 /// are case-insensitive (RFC 9110, sections 5.1 and 11.1).
-fn content(scheme: &Object<'_>) -> String {
+pub(super) fn content(scheme: &Object<'_>) -> String {
     let kind = scheme.text("type").unwrap_or_default();
     let keywords: &[&str] = match kind {
         "apiKey" => &["in", "name"],
@@ -84,50 +79,7 @@ fn content(scheme: &Object<'_>) -> String {
     [kind.to_owned()].into_iter().chain(values).chain(flows).collect::<Vec<_>>().join("\n")
 }
 
-fn flows<'a>(scheme: &Object<'a>) -> Vec<(&'a str, Object<'a>)> {
+pub(super) fn flows<'a>(scheme: &Object<'a>) -> Vec<(&'a str, Object<'a>)> {
     let flows = scheme.child("flows").into_iter().flat_map(|flows| flows.parts());
     flows.map(|flow| (flow.name(), flow)).collect()
-}
-
-/// Compares a scheme of the base with the same scheme of the revision.
-pub(super) fn compare<'a>(cx: &mut Comparer<'a>, (old, new): Pair<'a>) {
-    if old.name() != new.name() {
-        let what = format!("it was renamed from `{}`", shortened(old.name()));
-        cx.report(&rules::SCHEME_RENAMED, Some(At::of(&old)), Some(At::of(&new)), what);
-    }
-    let (Some(old), Some(new)) = (old.resolved(), new.resolved()) else { return };
-    let (old, new) = (&old, &new);
-    unknown::compare(cx, old, new, &[]);
-    cx.compare_keyword(&rules::SCHEME_BEARER_FORMAT, (old, new), "bearerFormat");
-    if content(old) != content(new) {
-        // A scheme of another type has other keywords.
-        let is_other = old.text("type") != new.text("type");
-        cx.compare_keyword(&rules::SCHEME_TYPE, (old, new), "type");
-        if is_other {
-            return;
-        }
-        for (rule, keyword) in [
-            (&rules::SCHEME_PLACE, "in"),
-            (&rules::SCHEME_PLACE, "name"),
-            (&rules::SCHEME_PLACE, "scheme"),
-            (&rules::SCHEME_AUTHORIZATION_URL, "openIdConnectUrl"),
-        ] {
-            cx.compare_keyword(rule, (old, new), keyword);
-        }
-    }
-    let rules = (&rules::SCHEME_FLOW_ADDED, &rules::SCHEME_FLOW_REMOVED);
-    let remaining = At::value_or_object(new, "flows");
-    for (old, new) in cx.in_both("flow", rules, (flows(old), flows(new)), remaining) {
-        flow(cx, &old, &new);
-    }
-}
-
-fn flow<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
-    unknown::compare(cx, old, new, &[]);
-    cx.compare_keyword(&rules::SCHEME_AUTHORIZATION_URL, (old, new), "authorizationUrl");
-    cx.compare_keyword(&rules::SCHEME_TOKEN_URL, (old, new), "tokenUrl");
-    cx.compare_keyword(&rules::SCHEME_TOKEN_URL, (old, new), "refreshUrl");
-    let scopes = |flow: &Object<'a>| At::value(flow, "scopes").into_iter().flat_map(At::entries);
-    let rules = (&rules::SCHEME_SCOPE_ADDED, &rules::SCHEME_SCOPE_REMOVED);
-    cx.in_both("scope", rules, (scopes(old), scopes(new)), At::value_or_object(new, "scopes"));
 }
