@@ -38,7 +38,7 @@ struct Raw<'a> {
     users: Vec<User>,
 }
 
-type Key = (&'static str, Option<*const Node>, Option<*const Node>, String);
+type Key = (&'static str, [Option<*const Node>; 3], String);
 
 /// Whether a schema is in the revision, its parts, and the unions of which one alternative is among them.
 type SchemaKey = (bool, Vec<Id>, Vec<(Id, &'static str)>);
@@ -75,6 +75,8 @@ pub(super) struct Comparer<'a> {
     pub(super) in_xml: bool,
     /// The reference that led here, if it leads to another object than in the base.
     via: Option<Object<'a>>,
+    /// The schema of the base that is being compared.
+    compared: Option<u32>,
     users: Users,
     /// The greatest difference that pairs below the current user can have.
     most: Verdict,
@@ -103,6 +105,7 @@ impl<'a> Comparer<'a> {
             in_callback: false,
             in_xml: false,
             via: None,
+            compared: None,
             users: Users::new(),
             most: Verdict::Breaking,
             raws: Vec::new(),
@@ -119,13 +122,13 @@ impl<'a> Comparer<'a> {
 
     /// Makes an operation the current user, in which changes are found.
     pub(super) fn begin(&mut self, name: String, is_unstable: bool) {
-        (self.most, self.via) = (Verdict::Breaking, None);
+        (self.most, self.via, self.compared) = (Verdict::Breaking, None, None);
         self.users.current = self.users.add_operation(name, is_unstable);
     }
 
     /// Makes the document the current user, in which changes are found.
     pub(super) fn begin_document(&mut self) {
-        self.via = None;
+        (self.via, self.compared) = (None, None);
         self.users.current = DOCUMENT;
     }
 
@@ -144,22 +147,36 @@ impl<'a> Comparer<'a> {
     }
 
     /// Compares what two objects lead to. If they are references to different objects of the revision, the changes are
-    /// reported at the reference.
+    /// reported at the reference. What both refer to by the same name has its changes itself.
     pub(super) fn through(&mut self, (old, new): (Object<'a>, Object<'a>), compare: impl FnOnce(&mut Self)) {
         let before = self.via;
-        if before.is_none() && self.leads_elsewhere(&old, &new) {
-            self.via = Some(new);
-        }
+        let target = |object: &Object<'a>| object.text("$ref").filter(|_| object.is_reference());
+        let has = |model: &Model<'a>, target| {
+            pointer::in_reference(target).is_some_and(|at| model.object_at(&at).is_some())
+        };
+        self.via = match (target(&old), target(&new)) {
+            (Some(was), Some(is)) if was == is => None,
+            _ if before.is_some() => before,
+            // The component was not renamed.
+            (Some(was), Some(_)) if has(self.revision, was) => Some(new),
+            // The component is not new.
+            (None, Some(is)) if has(self.base, is) => Some(new),
+            _ => None,
+        };
         compare(self);
         self.via = before;
     }
 
-    /// Whether a reference leads to another object, although the revision has the one that it led to.
-    fn leads_elsewhere(&self, old: &Object<'a>, new: &Object<'a>) -> bool {
-        let (Some(was), Some(is)) = (old.text("$ref"), new.text("$ref")) else { return false };
-        let is_there =
-            |was| pointer::in_reference(was).is_some_and(|at| self.revision.object_at(&at).is_some());
-        old.is_reference() && new.is_reference() && was != is && is_there(was)
+    /// Returns the reference at which to report a change at a place: the one that led there, if it leads to another object
+    /// than in the base. `None` if the schema of the base has the place too.
+    fn reference(&self, place: Option<At<'a>>) -> Option<At<'a>> {
+        let via = At::value(&self.via?, "$ref")?;
+        let parts = self.compared.map_or(&[][..], |base| self.schemas[base as usize].parts.as_slice());
+        let object = place?.object();
+        let is_part = |object: Object<'a>| {
+            self.base.object_at(&object.pointer()).is_some_and(|object| parts.contains(&object))
+        };
+        (!object.ancestors().any(is_part)).then_some(via)
     }
 
     /// Returns the role of a schema, given its role outside of callbacks.
@@ -189,10 +206,10 @@ impl<'a> Comparer<'a> {
         }
         let rule = if self.in_callback { rules::reversed(rule) } else { rule };
         let what = what.into();
-        let via = self.via.and_then(|via| At::value(&via, "$ref"));
+        let via = self.reference(revision);
         let (revision, end) = if via.is_some() { (via, revision) } else { (revision, None) };
         let address = |at: Option<At<'a>>| at.map(|at| std::ptr::from_ref(at.node()));
-        let key = (rule.name, address(base), address(revision), what.clone());
+        let key = (rule.name, [base, revision, end].map(address), what.clone());
         let next = self.raws.len();
         let position = *self.known.entry(key).or_insert(next);
         if position == next {
@@ -248,13 +265,17 @@ impl<'a> Comparer<'a> {
     /// Reports how many pairs of schemas were not compared, if the limit of steps was reached.
     pub(super) fn report_exhaustion(&mut self) {
         if self.budget.is_exhausted() {
-            let what = format!(
-                "{} pairs of schemas were not compared, because the comparison has a limit of steps, and combinations \
-                 of schemas in the documents took them all",
-                self.waiting.len() + 1
-            );
+            let first = self.waiting.front().map(|(_, pair)| self.schemas[pair.revision as usize].anchor);
+            let what = match self.waiting.len() {
+                0 | 1 => "it was not compared: the comparison stopped at its limit of steps".to_owned(),
+                all => format!(
+                    "it and {} others were not compared: the comparison stopped at its limit of steps",
+                    all - 1
+                ),
+            };
             self.begin_document();
-            self.report(&rules::NOT_UNDERSTOOD, None, Some(At::of(&self.revision.root())), what);
+            let place = At::of(&first.unwrap_or(self.revision.root()));
+            self.report(&rules::NOT_UNDERSTOOD, None, Some(place), what);
         }
     }
 
@@ -353,6 +374,7 @@ impl<'a> Comparer<'a> {
         self.budget.begin();
         self.users.current = user;
         self.most = pair.verdict;
+        self.compared = Some(pair.base);
         self.in_xml = pair.in_xml;
         self.via = pair.via.map(|via| self.revision.object(via));
         Some(pair)

@@ -11,6 +11,9 @@ use crate::subschema::{Conjunction, Inclusion, Question, Reading};
 /// The keywords of which a value must match an alternative.
 pub(super) const UNIONS: [&str; 2] = ["oneOf", "anyOf"];
 
+/// The types of OpenAPI 3.0. Any other name says nothing.
+pub(super) const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
+
 /// How the values of two schemas differ, for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Verdict {

@@ -3,9 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
+use document::finding::nearest;
 use document::openapi::Object;
 
-use super::data::{Paired, pairs};
+use super::data::{Paired, canonical, pairs};
 
 /// Pairs the items of two lists by key, and the unpaired ones by a second key. Returns the pairs by the first
 /// key, and the result for the second.
@@ -65,4 +66,43 @@ pub(super) fn matched<T: Copy>(old: &[(String, T)], new: &[(String, T)], coverin
 /// The objects under a keyword, with their names.
 pub(super) fn named<'a>(owner: &Object<'a>, keyword: &str) -> Vec<(&'a str, Object<'a>)> {
     owner.children(keyword).map(|object| (object.name(), object)).collect()
+}
+
+/// The limit of new names that an old one is compared with.
+const MAX_NEW: usize = 20;
+
+/// Returns the new name that an old one probably has now: that of the only object with the same schemas, if its name or its
+/// content is similar enough to tell it from others.
+pub(super) fn renamed<'a>(
+    old: (&str, &[Object<'a>]),
+    new: impl Iterator<Item = (&'a str, Vec<Object<'a>>)>,
+) -> Option<&'a str> {
+    let content = |schemas: &[Object<'_>]| -> Vec<String> {
+        schemas.iter().map(|schema| canonical(schema.node())).collect()
+    };
+    let (name, schemas) = old;
+    let new: Vec<_> = new.take(MAX_NEW + 1).collect();
+    if schemas.is_empty() || new.len() > MAX_NEW {
+        return None;
+    }
+    let written = content(schemas);
+    let mut alike = new.into_iter().filter(|(_, schemas)| content(schemas) == written);
+    let (found, _) = alike.next().filter(|_| alike.next().is_none())?;
+    // Most properties are strings or booleans.
+    let is_common = |key: &str| matches!(key, "type" | "title" | "description" | "example" | "nullable");
+    let is_distinctive =
+        schemas.iter().flat_map(|schema| schema.node().entries()).any(|it| !is_common(&it.key));
+    let words = |name: &str| -> BTreeSet<String> {
+        let parts = name.split(|c: char| !c.is_alphanumeric());
+        parts.flat_map(capitals).map(|word| word.to_lowercase()).collect()
+    };
+    let shares_word = !words(name).is_disjoint(&words(found));
+    (is_distinctive || shares_word || nearest(name, [found].into_iter()).is_some()).then_some(found)
+}
+
+/// Splits a word before its capital letters.
+fn capitals(word: &str) -> Vec<&str> {
+    let starts = word.char_indices().filter(|(at, letter)| *at == 0 || letter.is_uppercase());
+    let starts: Vec<usize> = starts.map(|(at, _)| at).chain([word.len()]).collect();
+    starts.windows(2).map(|ends| &word[ends[0]..ends[1]]).filter(|part| !part.is_empty()).collect()
 }

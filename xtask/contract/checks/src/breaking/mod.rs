@@ -58,7 +58,7 @@ use jiff::civil::Date;
 
 use comparer::Comparer;
 use document::Document;
-use document::finding::{Location, capitalised};
+use document::finding::{Location, Severity, capitalised};
 use document::openapi::{Invalid, LeftOut, Model, Reason};
 use document::rule::{Findings, Rule};
 
@@ -91,6 +91,13 @@ pub fn compare_sides(base: Side<'_>, revision: Side<'_>, today: Date) -> Vec<Cha
         let left_out = side.model.invalid().iter().filter(|place| !is_unchanged(place, side, other));
         changes.extend(LeftOut::of(left_out).map(|left_out| not_understood(side.document, left_out)));
     }
+    let invalid = revision.model.invalid().iter().filter(|place| is_unchanged(place, revision, base));
+    let elsewhere = LeftOut::of(invalid.filter(|place| place.reason == Reason::OtherFile));
+    // The other file may have changed.
+    changes.extend(elsewhere.map(|left_out| Change {
+        severity: Severity::Warning,
+        ..not_understood(revision.document, left_out)
+    }));
     let mut cx = Comparer::new(base.model, revision.model, today);
     let (old, new) = (base.model.root(), revision.model.root());
     unknown::compare(&mut cx, &old, &new, &[]);
@@ -109,9 +116,9 @@ pub fn compare_sides(base: Side<'_>, revision: Side<'_>, today: Date) -> Vec<Cha
 }
 
 /// Whether the other document has the same value at a place that is not understood, and so no change there.
-fn is_unchanged(Invalid { finding, reason }: &Invalid, side: Side<'_>, other: Side<'_>) -> bool {
+fn is_unchanged(Invalid { finding, .. }: &Invalid, side: Side<'_>, other: Side<'_>) -> bool {
     let value = |side: Side<'_>| side.document.root.pointer(&finding.pointer).map(data::canonical);
-    *reason != Reason::OtherFile && value(side).is_some() && value(side) == value(other)
+    value(side).is_some() && value(side) == value(other)
 }
 
 /// Returns one change for all the places of a document that are not understood.

@@ -1,11 +1,13 @@
 //! Parameters of an operation. Two are the same if they have the same location and name, or, in the path, the
 //! same position.
 
+use std::collections::HashSet;
+
 use document::openapi::{Object, Operation, Parameter, Serialization, template};
 
 use super::comparer::Comparer;
 use super::data::canonical;
-use super::matching::pairs_then;
+use super::matching::{pairs_then, renamed};
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
 use super::{deprecation, exploded, media_type, schema, unknown};
@@ -15,11 +17,21 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     let mut is_object = |(_, parameter): &(_, Parameter<'a>)| exploded::properties(cx, parameter).is_some();
     let (old_objects, before): (Vec<_>, Vec<_>) = parameters(old).into_iter().partition(&mut is_object);
     let (new_objects, after): (Vec<_>, Vec<_>) = parameters(new).into_iter().partition(is_object);
-    let (same, mut rest) = pairs_then(before, after, |parameter| parameter.name());
+    let second = |parameter: Parameter<'a>| match parameter.location() {
+        // The template lacks it in one of the documents, or had no parameter for its place.
+        "path" => "{}",
+        _ => parameter.name(),
+    };
+    let (same, mut rest) = pairs_then(before, after, second);
     for (old, new) in same {
         cx.through((old.declared(), new.declared()), |cx| both(cx, &old, &new));
     }
-    for (old, new) in rest.both {
+    let (in_path, moved): (Vec<_>, Vec<_>) =
+        rest.both.into_iter().partition(|(old, new)| old.location() == "path" && new.location() == "path");
+    for (old, new) in in_path {
+        cx.through((old.declared(), new.declared()), |cx| both(cx, &old, &new));
+    }
+    for (old, new) in moved {
         let what = format!("it moved from {} to {}", old.location(), new.location());
         let (base, revision) = (At::of(&old.declared()), At::of(&new.declared()));
         cx.report(&rules::PARAMETER_MOVED, Some(base), Some(revision), what);
@@ -42,17 +54,34 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         let sent = (with_objects(old_objects, &mut rest.removed), with_objects(new_objects, &mut rest.added));
         exploded::compare(cx, sent, (old_is_clear, new_is_clear), remaining);
     }
+    let mut renamed_components = HashSet::new();
     for old in rest.removed.into_iter().filter(|_| new_is_clear) {
         let mut what = format!("the {} parameter `{}` was removed", old.location(), old.name());
-        let is_alike = |new: &&Parameter<'a>| {
-            new.location() == old.location() && new.name().eq_ignore_ascii_case(old.name())
+        let new = rest.added.iter().filter(|new| new.location() == old.location());
+        let is_component = |new: &&Parameter<'a>| {
+            let reference = |parameter: &Parameter<'a>| parameter.declared().text("$ref");
+            reference(&old).is_some() && reference(&old) == reference(new)
         };
-        if let Some(new) = rest.added.iter().find(is_alike) {
+        let mut places = (At::of(&old.declared()), remaining);
+        if let Some(new) = new.clone().find(is_component) {
+            what = format!("it was renamed; it was `{}`", old.name());
+            renamed_components.insert(new.id);
+            places = (At::value_or_object(&old, "name"), At::value_or_object(new, "name"));
+        } else if let Some(new) = new.clone().find(|new| new.name().eq_ignore_ascii_case(old.name())) {
             what += &format!("; new: `{}`", new.name());
+        } else {
+            let schemas = |parameter: &Parameter<'a>| {
+                parameter.schema().map(|schema| *schema).into_iter().collect::<Vec<_>>()
+            };
+            let named = new.map(|new| (new.name(), schemas(new)));
+            if let Some(name) = renamed((old.name(), &schemas(&old)), named) {
+                what += &format!("; perhaps it is `{name}` now");
+            }
         }
-        cx.report(deprecation::removal(cx, &old), Some(At::of(&old.declared())), Some(remaining), what);
+        cx.report(deprecation::removal(cx, &old), Some(places.0), Some(places.1), what);
     }
-    for new in rest.added.into_iter().filter(|_| old_is_clear) {
+    let added = rest.added.into_iter().filter(|new| old_is_clear && !renamed_components.contains(&new.id));
+    for new in added {
         let (rule, required) = match (new.location(), new.is_required()) {
             ("path", _) => (&rules::PATH_PARAMETER_ADDED, " and required"),
             (_, true) => (&rules::PARAMETER_ADDED_REQUIRED, " and required"),

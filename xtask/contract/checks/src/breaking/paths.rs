@@ -3,7 +3,7 @@
 use document::openapi::{METHODS, Object, Operation, PathItem, template};
 
 use super::comparer::Comparer;
-use super::data::{Paired, pairs};
+use super::data::Paired;
 use super::matching::pairs_then;
 use super::place::At;
 use super::{deprecation, operation, rules, unknown};
@@ -20,9 +20,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>) {
         both(cx, old, new, &mut unpaired);
     }
     for (old, new) in rest.both {
-        cx.begin_document();
-        let what = format!("its parameters were renamed; the path was `{}`", old.name());
-        cx.report(&rules::PATH_PARAMETER_RENAMED, Some(At::of(&old)), Some(At::of(&new)), what);
+        renamed(cx, old, new);
         both(cx, old, new, &mut unpaired);
     }
     let remaining = At::value_or_object(&cx.revision.root(), "paths");
@@ -33,6 +31,12 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>) {
         unpaired.added.extend(new.operations().map(|new| (new, At::of(&new))));
     }
     unpaired.report(cx);
+}
+
+fn renamed<'a>(cx: &mut Comparer<'a>, old: Object<'a>, new: Object<'a>) {
+    cx.begin_document();
+    let what = format!("its parameters were renamed; the path was `{}`", old.name());
+    cx.report(&rules::PATH_PARAMETER_RENAMED, Some(At::of(&old)), Some(At::of(&new)), what);
 }
 
 /// The path items, or references to them, by template.
@@ -51,11 +55,20 @@ struct Unpaired<'a> {
 impl<'a> Unpaired<'a> {
     /// Reports them. An operation that moved keeps its operationId, and is one change.
     fn report(self, cx: &mut Comparer<'a>) {
+        // The names of the parameters in a path are not sent.
+        let request = |operation: &Operation<'a>| (operation.method(), template(operation.path()).0);
         let keyed = |operations: Vec<(Operation<'a>, At<'a>)>| {
-            let id = |operation: &Operation<'a>| operation.id().ok_or(std::ptr::from_ref(operation.node()));
-            operations.into_iter().map(|item| (id(&item.0), item)).collect::<Vec<_>>()
+            operations.into_iter().map(|item| (request(&item.0), item)).collect::<Vec<_>>()
         };
-        let Paired { both, removed, added } = pairs(keyed(self.removed), keyed(self.added));
+        let id = |(operation, _): (Operation<'a>, At<'a>)| {
+            operation.id().ok_or(std::ptr::from_ref(operation.node()))
+        };
+        let (same, rest) = pairs_then(keyed(self.removed), keyed(self.added), id);
+        for ((old, _), (new, _)) in same {
+            renamed(cx, *old.item(), *new.item());
+            operation::compare(cx, &old, &new);
+        }
+        let Paired { both, removed, added } = rest;
         for ((old, _), (new, place)) in both {
             deprecation::removed(cx, &old, place, Some(&new));
         }

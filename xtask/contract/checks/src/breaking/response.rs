@@ -23,8 +23,17 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     let (remaining, method) = (At::value_or_object(new, "responses"), new.method());
     let has_default = responses(new).iter().any(|(status, _)| status == "default");
     let matched = matched(&responses(old), &responses(new), covering_statuses);
+    let is_beside = |old: &Object<'a>, new: &Object<'a>| {
+        old.name() == "default" && new.name() != "default" && has_default && !cx.in_callback
+    };
+    // `default` describes failures, beside statuses that mean success.
+    let (beside, matched_alike): (Vec<_>, Vec<_>) =
+        matched.both.into_iter().partition(|(old, new)| is_beside(old, new));
+    let (new_successes, beside): (Vec<_>, Vec<_>) = beside.into_iter().partition(|(_, new)| is_success(new));
+    let added: Vec<_> =
+        matched.added.into_iter().chain(new_successes.into_iter().map(|(_, new)| new)).collect();
     let successes: Vec<_> =
-        matched.added.iter().filter(|new| is_success(new)).map(|new| format!("`{}`", new.name())).collect();
+        added.iter().filter(|new| is_success(new)).map(|new| format!("`{}`", new.name())).collect();
     let removed = |cx: &mut Comparer<'a>, old: &Object<'a>| {
         let mut what = format!("the status `{}` was removed", old.name());
         let rule = if is_success(old) { &rules::SUCCESS_REMOVED } else { &rules::FAILURE_REMOVED };
@@ -33,15 +42,17 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         }
         cx.report(rule, Some(At::of(old)), Some(remaining), what);
     };
-    for (old, new) in matched.both {
-        let (Some(before), Some(after)) = (Response::new(old), Response::new(new)) else { continue };
-        if old.name() == "default" && new.name() != "default" && has_default && !cx.in_callback {
+    for (old, new) in beside {
+        if let (Some(before), Some(after)) = (Response::new(old), Response::new(new)) {
             described(cx, (&old, &before), (&new, &after));
-            continue;
         }
+    }
+    for (old, new) in matched_alike {
+        let (Some(before), Some(after)) = (Response::new(old), Response::new(new)) else { continue };
         // `default` covers every status, but replaces a success status only if its response is the same.
         if is_success(&old) && new.name() == "default" && !same(before.node(), after.node()) {
             removed(cx, &old);
+            continue;
         }
         cx.through((old, new), |cx| both(cx, &before, &after, has_body(method, new.name())));
     }
@@ -54,7 +65,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
             cx.report(rules::VALUES_NARROWED.rule(Role::Response), Some(At::of(&old)), Some(remaining), what);
         }
     }
-    for new in matched.added {
+    for new in added {
         let rule = if is_success(&new) { &rules::SUCCESS_ADDED } else { &rules::FAILURE_ADDED };
         cx.report(rule, None, Some(At::of(&new)), "it was added");
     }

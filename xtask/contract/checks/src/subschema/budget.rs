@@ -5,8 +5,11 @@ use std::rc::Rc;
 
 /// The steps for any document.
 const LEAST: usize = 1_000_000;
-/// The steps for each object of the documents. Real documents need less than one.
-const PER_OBJECT: usize = 50;
+/// The steps for each object of the documents. Most real documents need less than one, those with many alternatives that
+/// refer to each other a hundred.
+const PER_OBJECT: usize = 300;
+/// The limit for any document, some seconds.
+const MOST: usize = 30_000_000;
 /// The steps for one question, so that one schema does not use up those of all others.
 const PER_QUESTION: usize = 200_000;
 
@@ -23,7 +26,7 @@ struct Left {
 impl Budget {
     /// Returns the budget for documents with this many objects.
     pub(crate) fn of(objects: usize) -> Self {
-        let steps = objects.saturating_mul(PER_OBJECT).saturating_add(LEAST);
+        let steps = objects.saturating_mul(PER_OBJECT).saturating_add(LEAST).min(MOST);
         Self(Rc::new(Left { for_all: Cell::new(steps), for_one: Cell::new(PER_QUESTION) }))
     }
 

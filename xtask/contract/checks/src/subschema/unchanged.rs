@@ -80,7 +80,7 @@ fn hash(node: &Node, hasher: &mut impl Hasher) {
 }
 
 /// Returns for each object of the base whether it may lead to a change: by a reference whose target is not the same in
-/// the revision, and in the second list also by a discriminator, which leads to the schemas that extend its own.
+/// the revision, and in the second list also by a discriminator, which leads to the schemas that it names.
 fn leading_to_changes(base: &Model<'_>, revision: &Model<'_>, texts: &[Vec<u64>; 2]) -> [Vec<bool>; 2] {
     let key = |object: &Object<'_>| (object.kind(), object.text("$ref").unwrap_or_default().to_owned());
     let end = |object: &Object<'_>, side: usize| object.resolved().map(|end| texts[side][end.id]);
@@ -98,13 +98,69 @@ fn leading_to_changes(base: &Model<'_>, revision: &Model<'_>, texts: &[Vec<u64>;
         }
     }
     let mut leads = vec![false; base.len()];
-    [open, base.all(Kind::Discriminator).collect()].map(|mut open| {
-        while let Some(object) = open.pop() {
-            if !std::mem::replace(&mut leads[object.id], true) {
-                open.extend(object.parent());
-                open.extend(referring.get(&object.id).into_iter().flatten());
-            }
+    let by_references = spread(open, &referring, &mut leads);
+    let [before, after] =
+        [(base, &texts[0]), (revision, &texts[1])].map(|(model, texts)| named(model, texts));
+    let mut open = Vec::new();
+    for (name, (owner, selected)) in &before {
+        let same = |(_, others): &(Object<'_>, Vec<Selected>)| {
+            selected.len() == others.len()
+                && selected.iter().zip(others).all(|(one, other)| (&one.0, one.1) == (&other.0, other.1))
+        };
+        if !after.get(name).is_some_and(same) {
+            open.push(*owner);
         }
-        leads.clone()
-    })
+        for (.., selected) in selected {
+            referring.entry(*selected).or_default().push(*owner);
+        }
+    }
+    let new = after.iter().filter(|(name, _)| !before.contains_key(*name));
+    let components: HashMap<&str, Object<'_>> = base.schemas().map(|(name, one)| (name, *one)).collect();
+    open.extend(new.filter_map(|(name, _)| components.get(name)));
+    for id in (0..base.len()).filter(|id| by_references[*id]) {
+        open.extend(referring.get(&id).into_iter().flatten());
+    }
+    [by_references, spread(open, &referring, &mut leads)]
+}
+
+/// Marks objects, what contains them, and what refers to that. Returns all marks.
+fn spread<'a>(
+    mut open: Vec<Object<'a>>,
+    referring: &HashMap<Id, Vec<Object<'a>>>,
+    leads: &mut [bool],
+) -> Vec<bool> {
+    while let Some(object) = open.pop() {
+        if !std::mem::replace(&mut leads[object.id], true) {
+            open.extend(object.parent());
+            open.extend(referring.get(&object.id).into_iter().flatten());
+        }
+    }
+    leads.to_vec()
+}
+
+/// A component that a discriminator can select: its name, its digest and its number.
+type Selected = (String, u64, Id);
+
+/// Returns the components with the components that a discriminator can select in their place: those that extend them, and
+/// those in a `mapping`.
+fn named<'a>(model: &'a Model<'a>, texts: &[u64]) -> HashMap<&'a str, (Object<'a>, Vec<Selected>)> {
+    let components: HashMap<&str, Object<'_>> =
+        model.schemas().map(|(name, schema)| (name, *schema)).collect();
+    let mut named: HashMap<&str, (Object<'a>, Vec<Selected>)> = HashMap::new();
+    let mut add = |owner: Object<'a>, one: Object<'a>| {
+        let selected = (one.name().to_owned(), texts[one.id], one.id);
+        named.entry(owner.name()).or_insert((owner, Vec::new())).1.push(selected);
+    };
+    for component in components.values() {
+        let parents = component.children("allOf").filter(Object::is_reference);
+        parents.filter_map(|parent| parent.resolved()).for_each(|parent| add(parent, *component));
+    }
+    for discriminator in model.all(Kind::Discriminator) {
+        let Some(owner) = discriminator.within(Kind::Schema) else { continue };
+        let mapping = discriminator.get("mapping").map(Node::entries).unwrap_or_default();
+        let targets = mapping.iter().filter_map(|entry| entry.value.as_str()?.rsplit('/').next());
+        targets.filter_map(|name| components.get(name)).for_each(|one| add(owner, *one));
+    }
+    named.values_mut().for_each(|(_, selected)| selected.sort_unstable());
+    named
 }

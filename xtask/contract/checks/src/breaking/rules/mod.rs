@@ -82,7 +82,7 @@ pub(super) static NOT_UNDERSTOOD: ChangeRule = ChangeRule {
     rule: openapi::NOT_UNDERSTOOD,
     bump: Bump::None,
     chapter: Chapter::Changed,
-    fix: "Run lint on the document and fix what it reports",
+    fix: "Fix what `lint` reports there, or compare the part by hand",
 };
 
 /// All rules, those about schemas last.
@@ -106,7 +106,7 @@ rules! {
     SUNSET_LATER = "api-sunset-date-changed-later", Info, Minor, Deprecated, OURS, "Clients have more time to change.";
     STABILITY_DECREASED = "api-stability-decreased", Error, Major, Changed, OURS, "Clients may expect fewer breaking changes than there will be.";
     STABILITY_INCREASED = "api-stability-increased", Info, Minor, Changed, OURS, "Clients may rely on the operation more than before.";
-    STABILITY_INVALID = "api-invalid-stability-level", Error, Minor, Changed, OASDIFF, "Clients cannot know how far they may rely on the operation.";
+    STABILITY_INVALID = "api-invalid-stability-level", Error, Minor, Changed, OURS, "Clients cannot know how far they may rely on the operation.";
     REACTIVATED = "endpoint-reactivated", Info, Minor, Changed, OASDIFF, "The operation is not planned to be removed any more.";
 
     PATH_PARAMETER_RENAMED = "path-parameter-renamed", Info, Patch, Changed, OURS, "Requests stay the same. Generated clients may have another name for the argument.";

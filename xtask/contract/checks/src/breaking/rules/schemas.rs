@@ -156,7 +156,7 @@ families! {
         "oasdiff: request-body-enum-value-removed, request-parameter-enum-value-removed, request-parameter-property-enum-value-removed, request-property-enum-value-removed", "oasdiff: response-mediatype-enum-value-removed, response-property-enum-value-removed";
     OPEN_ENUM_VALUE_ADDED = Added, "request-x-extensible-enum-value-added", "response-x-extensible-enum-value-added", ((Info, "Requests may contain the value."), (Info, "Clients may receive the value. The list is open, so they expect others.")), OURS, OURS;
     OPEN_ENUM_VALUE_REMOVED = Removed, "request-x-extensible-enum-value-removed", "response-x-extensible-enum-value-removed", ((Error, "Requests with the value may be refused or understood differently."), (Info, "Clients no longer receive the value.")),
-        "oasdiff: request-parameter-x-extensible-enum-value-removed, request-property-x-extensible-enum-value-removed", OURS;
+        OURS, OURS;
     MAX_SET = Changed, "request-max-set", "response-max-set", NARROWED, "oasdiff: request-body-max-set, request-parameter-max-set, request-property-max-set", OURS;
     MAX_UNSET = Changed, "request-max-unset", "response-max-unset", WIDENED, OURS, OURS;
     MAX_INCREASED = Changed, "request-max-increased", "response-max-increased", WIDENED, "oasdiff: request-body-max-increased, request-parameter-max-increased, request-property-max-increased", "oasdiff: response-body-max-increased, response-property-max-increased";

@@ -7,20 +7,23 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use document::Node;
 use document::finding::shortened;
 use document::openapi::Object;
+use document::{Entry, Node};
 
 use super::both::{Both, at, is_unclear, of_parts};
 use super::unexplained::is_overlap;
 use super::unions::{Union, unions};
 use crate::breaking::comparer::Comparer;
-use crate::breaking::conjunction::{Schema, UNIONS, Verdict};
+use crate::breaking::conjunction::{Schema, TYPES, UNIONS, Verdict};
 use crate::breaking::data::canonical;
 use crate::breaking::matching::pairs_then;
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Family};
 use crate::subschema::{ANNOTATIONS, flattened};
+
+/// The limit of the parts of an alternative in which a constant is searched.
+const MAX_PARTS: usize = 50;
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     let (base, revision) = (unions(&both.base), unions(&both.revision));
@@ -81,67 +84,78 @@ fn with_keywords_beside<'a>(
 pub(super) fn is_wrapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
     let (base, revision) = (unions(&both.base), unions(&both.revision));
     match (base.as_slice(), revision.as_slice()) {
-        ([], [union]) if is_alone(&both.revision, union) && !is_any(&both.base) => {
-            let old = both.base.anchor;
-            let Some(new) = nearest(cx, union, |one| (old, one)) else { return false };
+        ([], [union]) if is_alone(&both.revision) && !is_any(&both.base) => {
+            let Some((one, new)) = nearest(cx, &both.base, (&both.revision, union)) else { return false };
             let what = format!("it became one of several alternatives, in `{}`", union.keyword);
-            both.report(cx, &rules::WRAPPED, Some(At::of(&old)), Some(union.list), what);
-            both.compare_at(cx, &[old], &[new], both.role);
+            both.report(cx, &rules::WRAPPED, Some(At::of(&both.base.anchor)), Some(union.list), what);
+            let old = cx.intern(both.base.clone());
+            cx.through((both.base.anchor, one), |cx| cx.compare_later(old, new, both.role));
             true
         }
-        ([union], []) if is_alone(&both.base, union) && !is_any(&both.revision) => {
-            let new = both.revision.anchor;
-            let Some(old) = nearest(cx, union, |one| (one, new)) else { return false };
+        ([union], []) if is_alone(&both.base) && !is_any(&both.revision) => {
+            let Some((one, old)) = nearest(cx, &both.revision, (&both.base, union)) else { return false };
             let what = format!("only one of its alternatives in `{}` is left", union.keyword);
             both.report(cx, &rules::UNWRAPPED, Some(union.list), None, what);
-            both.compare_at(cx, &[old], &[new], both.role);
+            let new = cx.intern(both.revision.clone());
+            cx.through((one, both.revision.anchor), |cx| cx.compare_later(old, new, both.role));
             true
         }
         _ => false,
     }
 }
 
-/// The alternative that is nearest to the schema of the other side: it has the same values, or the same type and the most
-/// properties in common.
+/// Returns the alternative of the other side that is nearest to a schema, with the keywords beside it: it has the same
+/// values, or is of the same type and has the most properties in common.
 fn nearest<'a>(
     cx: &mut Comparer<'a>,
-    union: &Union<'a>,
-    pair: impl Fn(Object<'a>) -> (Object<'a>, Object<'a>),
-) -> Option<Object<'a>> {
-    let kind = |object: Object<'a>| object.resolved().and_then(|object| object.text("type"));
-    let alternatives = union.alternatives.iter().copied().map(|one| (one, pair(one)));
-    let is_alike = |(old, new)| kind(old).is_some() && kind(old) == kind(new);
-    let equal = alternatives.clone().find(|(_, (old, new))| is_equal(cx, *old, *new));
-    // Of several with as many the first.
-    let alike = alternatives.filter(|(_, pair)| is_alike(*pair)).rev();
-    equal.or_else(|| alike.max_by_key(|(_, pair)| in_common(cx, *pair))).map(|(one, _)| one)
+    schema: &Schema<'a>,
+    (whole, union): (&Schema<'a>, &Union<'a>),
+) -> Option<(Object<'a>, u32)> {
+    let names = property_names(schema);
+    let mut best: Option<(isize, (Object<'a>, u32))> = None;
+    for one in union.alternatives.iter().filter(|one| !is_unclear(one)) {
+        let number = with_keywords_beside(cx, whole, union, *one);
+        let alternative = cx.schema(number);
+        if cx.inclusion.are_equal(schema.values, alternative.values) {
+            return Some((*one, number));
+        }
+        let others = property_names(&alternative);
+        let common = names.intersection(&others).count();
+        let fit = common.cast_signed() - (names.len() + others.len() - 2 * common).cast_signed();
+        // Of several with as many the first.
+        let is_better = best.is_none_or(|(known, _)| fit > known);
+        if is_better && shape(schema).is_some() && shape(schema) == shape(&alternative) {
+            best = Some((fit, (*one, number)));
+        }
+    }
+    best.map(|(_, found)| found)
 }
 
-/// The number of properties that two schemas have in common, minus those that only one has.
-fn in_common<'a>(cx: &mut Comparer<'a>, (one, other): (Object<'a>, Object<'a>)) -> isize {
-    let (one, other) = (property_names(cx, one), property_names(cx, other));
-    let common = one.intersection(&other).count();
-    common.cast_signed() - (one.len() + other.len() - 2 * common).cast_signed()
+/// The type of a schema. What lists properties is an object.
+fn shape<'a>(schema: &Schema<'a>) -> Option<&'a str> {
+    let kind = schema.all("type").find_map(|kind| kind.node().as_str());
+    kind.or_else(|| schema.parts.iter().any(|part| part.has("properties")).then_some("object"))
 }
 
-fn property_names<'a>(cx: &mut Comparer<'a>, schema: Object<'a>) -> HashSet<&'a str> {
-    let parts = flattened([schema], &mut || cx.may_go_on());
-    parts.iter().flat_map(|part| part.children("properties")).map(|property| property.name()).collect()
+fn property_names<'a>(schema: &Schema<'a>) -> HashSet<&'a str> {
+    schema.children("properties").into_iter().map(|property| property.name()).collect()
 }
 
 /// Whether no keyword restricts the schema.
-fn is_any(schema: &Schema<'_>) -> bool {
+pub(super) fn is_any(schema: &Schema<'_>) -> bool {
     let mut entries = schema.parts.iter().flat_map(|part| part.node().entries());
-    entries.all(|entry| ANNOTATIONS.contains(&entry.key.as_str()))
+    let is_unknown = |entry: &Entry| {
+        entry.key == "type" && !entry.value.as_str().is_some_and(|name| TYPES.contains(&name))
+    };
+    entries.all(|entry| ANNOTATIONS.contains(&entry.key.as_str()) || is_unknown(entry))
 }
 
-/// Whether only the union restricts the schema.
-fn is_alone(schema: &Schema<'_>, union: &Union<'_>) -> bool {
-    let [part] = schema.parts.as_slice() else { return false };
-    // `nullable` has no effect without `type`.
-    let is_idle = |key: &str| key == union.keyword || (key == "nullable" && !part.has("type"));
-    let restricts = |key: &str| !is_idle(key) && !ANNOTATIONS.contains(&key);
-    !part.node().entries().iter().any(|entry| restricts(&entry.key))
+/// Whether only a union restricts the schema, and perhaps the type of all its alternatives.
+fn is_alone(schema: &Schema<'_>) -> bool {
+    let restricts = |key: &str| {
+        !["allOf", "type", "nullable"].contains(&key) && !UNIONS.contains(&key) && !ANNOTATIONS.contains(&key)
+    };
+    !schema.parts.iter().flat_map(|part| part.node().entries()).any(|entry| restricts(&entry.key))
 }
 
 fn alternatives<'a>(
@@ -196,23 +210,34 @@ fn alternatives<'a>(
         let same = new.iter().position(|other| is_equal(cx, *one, *other));
         same.map(|same| compare(cx, *one, new.remove(same), both.verdict)).is_none()
     });
-    let (old_references, old): (Vec<_>, Vec<_>) = old.into_iter().partition(Object::is_reference);
-    let (new_references, new): (Vec<_>, Vec<_>) = new.into_iter().partition(Object::is_reference);
+    let (mut old_references, old): (Vec<_>, Vec<_>) = old.into_iter().partition(Object::is_reference);
+    let (mut new_references, new): (Vec<_>, Vec<_>) = new.into_iter().partition(Object::is_reference);
+    if let ([one], [other]) = (old_references.as_slice(), new_references.as_slice())
+        && [base, revision].iter().all(|union| has_one(union))
+    {
+        // `anyOf: [X, {nullable: true}]` is an X that may be null.
+        compare(cx, *one, *other, Verdict::Breaking);
+        (old_references, new_references) = (Vec::new(), Vec::new());
+    }
     for (one, other) in old.iter().zip(&new) {
         compare(cx, *one, *other, both.verdict);
     }
     for item in old_references.iter().chain(old.iter().skip(new.len())) {
-        // An alternative without a name may repeat one of the other side.
-        let is_there =
-            !item.is_reference() && revision.alternatives.iter().any(|other| is_equal(cx, *item, *other));
+        // It may be listed twice, or repeat one of the other side.
+        let is_there = revision.alternatives.iter().any(|other| match item.is_reference() {
+            true => identity(*other) == identity(*item),
+            false => is_equal(cx, *item, *other),
+        });
         if let Some(family) = both.one_sided(item, (base, revision), base.rules().1).filter(|_| !is_there) {
             let what = format!("the alternative {} of `{}` was removed", named(item), base.keyword);
             both.note(cx, family, Some(At::of(item)), Some(revision.list), what);
         }
     }
     for item in new_references.iter().chain(new.iter().skip(old.len())) {
-        let is_there =
-            !item.is_reference() && base.alternatives.iter().any(|other| is_equal(cx, *other, *item));
+        let is_there = base.alternatives.iter().any(|other| match item.is_reference() {
+            true => identity(*other) == identity(*item),
+            false => is_equal(cx, *other, *item),
+        });
         if let Some(family) = both.one_sided(item, (base, revision), revision.rules().0).filter(|_| !is_there)
         {
             let what = format!("the alternative {} was added to `{}`", named(item), revision.keyword);
@@ -262,21 +287,33 @@ pub(super) fn not<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     }
 }
 
-/// Returns what identifies an alternative by the first property that must have one value. Alternatives without one are
-/// all different.
-fn constant(item: Object<'_>) -> Result<(String, String), *const Node> {
-    let constant = || {
-        let item = item.resolved()?;
-        let required = item.get("required")?.items();
-        required.iter().find_map(|name| {
-            let name = name.as_str()?;
-            let property =
-                item.children("properties").find(|property| property.name() == name)?.resolved()?;
-            let [value] = property.get("enum")?.items() else { return None };
-            Some((name.to_owned(), canonical(value)))
-        })
+/// Whether a union has one alternative beside null.
+fn has_one(union: &Union<'_>) -> bool {
+    let is_null = |one: &&Object<'_>| {
+        let entries = one.node().entries().iter().map(|entry| entry.key.as_str());
+        entries.filter(|key| !ANNOTATIONS.contains(key)).eq(["nullable"])
     };
-    constant().ok_or(std::ptr::from_ref(item.node()))
+    union.alternatives.iter().filter(|one| !is_null(one)).count() == 1
+}
+
+/// Returns what identifies an alternative: the name and the only value of a property, of one that is required if there is
+/// one. Alternatives without such a property are all different.
+fn constant(item: Object<'_>) -> Result<(String, String), *const Node> {
+    let mut left = MAX_PARTS;
+    let mut go_on = || {
+        left -= 1;
+        left > 0
+    };
+    let parts = flattened([item], &mut go_on);
+    let required = parts.iter().filter_map(|part| part.get("required")).flat_map(Node::items);
+    let required: HashSet<&str> = required.filter_map(Node::as_str).collect();
+    let of = |property: Object<'_>| {
+        let [value] = property.resolved()?.get("enum")?.items() else { return None };
+        Some((property.name().to_owned(), canonical(value)))
+    };
+    let properties = || parts.iter().flat_map(|part| part.children("properties"));
+    let constant = properties().filter(|property| required.contains(property.name())).find_map(of);
+    constant.or_else(|| properties().find_map(of)).ok_or(std::ptr::from_ref(item.node()))
 }
 
 /// Returns the text that is the same for alternatives that are paired. A component may have moved to another file.
@@ -290,6 +327,9 @@ fn identity(item: Object<'_>) -> String {
 /// Returns the name of an alternative for messages: its component, or its content.
 fn named(item: &Object<'_>) -> String {
     let name = item.text("$ref").or_else(|| item.text("title"));
+    if let (None, Ok((property, value))) = (name, constant(*item)) {
+        return format!("with `{property}: {}`", shortened(value.trim_matches('"')));
+    }
     let last = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
     let says = || {
         let entries = item.node().entries().iter().filter(|entry| !ANNOTATIONS.contains(&entry.key.as_str()));

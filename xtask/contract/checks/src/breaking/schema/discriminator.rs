@@ -6,9 +6,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use document::Node;
 use document::openapi::Object;
 
 use super::both::{Both, at};
+use super::unions::unions;
 use crate::breaking::comparer::Comparer;
 use crate::breaking::conjunction::{Schema, Verdict};
 use crate::breaking::place::At;
@@ -64,7 +66,23 @@ fn compare_both<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, (old, new): (Object<
             cx.compare_within(schemas.0, schemas.1, both.role, verdict);
         }
     }
+    let alternatives = |schema: &Schema<'a>| -> HashSet<&'a str> {
+        let alternatives = unions(schema).into_iter().flat_map(|union| union.alternatives);
+        alternatives.filter_map(|one| one.text("$ref")?.rsplit('/').next()).collect()
+    };
+    let (listed_before, listed) = (alternatives(&both.base), alternatives(&both.revision));
+    let property = new.text("propertyName").unwrap_or_default();
+    let (values_before, values) =
+        (listed_values(&both.base, property), listed_values(&both.revision, property));
     for (value, after) in revision.iter().filter(|(value, _)| !base.contains_key(*value)) {
+        let is_new_alternative = listed.contains(after.name) && !listed_before.contains(after.name);
+        let is_new_value = !values_before.is_empty()
+            && values.contains(value.as_str())
+            && !values_before.contains(value.as_str());
+        if is_new_alternative || is_new_value {
+            // The alternative, or the value of the property, is reported.
+            continue;
+        }
         let what = format!("the discriminating value `{value}` was added");
         both.note(cx, &rules::MAPPING_ADDED, None, Some(after.place), what);
     }
@@ -89,6 +107,13 @@ fn compare_sent<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, discriminator: &Obje
             cx.compare_within(base, revision, both.role, Verdict::Breaking);
         }
     }
+}
+
+/// Returns the values that the `enum` of a property lists.
+fn listed_values<'a>(schema: &Schema<'a>, property: &str) -> HashSet<&'a str> {
+    let properties = schema.children("properties").into_iter().filter(|it| it.name() == property);
+    let lists = properties.filter_map(|property| property.resolved()?.get("enum"));
+    lists.flat_map(|list| list.items().iter().filter_map(Node::as_str)).collect()
 }
 
 /// A schema that a value of the discriminator names.

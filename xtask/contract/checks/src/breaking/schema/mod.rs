@@ -51,7 +51,11 @@ fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     }
     types::null(cx, both);
     if !composition::distribute(cx, both) {
-        types::compare(cx, both);
+        let is_reported = types::compare(cx, both);
+        if is_reported && (composition::is_any(&both.base) || composition::is_any(&both.revision)) {
+            // Where every value is allowed, the other keywords say nothing more.
+            return;
+        }
         keywords::compare(cx, both);
         values::compare(cx, both);
         properties::compare(cx, both);

@@ -9,10 +9,12 @@ use document::openapi::Object;
 
 use super::annotations::default;
 use super::both::{Both, at};
+use super::composition::is_any;
 use super::unions::unwrap;
 use crate::breaking::comparer::Comparer;
 use crate::breaking::conjunction::{Schema, Verdict};
-use crate::breaking::data::{canonical, pairs};
+use crate::breaking::data::pairs;
+use crate::breaking::matching::renamed;
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, ChangeRule};
 use crate::subschema::ANNOTATIONS;
@@ -50,8 +52,10 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         return;
     }
     for old in paired.removed.iter().map(|old| &base[*old]) {
-        let names = renamed(old, paired.added.iter().map(|new| &revision[*new]));
-        removed(cx, both, old, names);
+        let new = paired.added.iter().map(|new| &revision[*new]);
+        let new = new.filter(|new| new.required.is_some() == old.required.is_some());
+        let name = renamed((old.name, &old.schemas), new.map(|new| (new.name, new.schemas.clone())));
+        removed(cx, both, old, name);
     }
     paired.added.into_iter().for_each(|new| added(cx, both, &revision[new]));
     if both.base.may_be(&["object"]) && both.revision.may_be(&["object"]) {
@@ -65,6 +69,16 @@ fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
     if !others.is_empty() && !new.schemas.is_empty() {
         // The base allowed the property under the schema of properties that are not listed.
         both.compare_at(cx, &others, &new.schemas, both.role.property());
+    }
+    if both.verdict == Verdict::Breaking
+        && both.role.is_request()
+        && new.required.is_none()
+        && is_free(&both.base)
+    {
+        let what = format!("it must now be {}; before, any value was allowed", described(&schema));
+        if !is_any(&schema) && schema.flag("readOnly").is_none() {
+            return both.report(cx, &rules::VALUES_NARROWED, None, new.place(), what);
+        }
     }
     let rule = match both.role.is_request() {
         true if schema.flag("readOnly").is_some() => return,
@@ -86,31 +100,25 @@ fn added<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, new: &Property<'a>) {
     both.report_property(cx, rule, None, new.place(), what);
 }
 
-/// The limit of new properties that an old one is compared with.
-const MAX_NEW: usize = 20;
-
-/// Returns the name of the only new property with the content of an old one.
-fn renamed<'p, 'a: 'p>(
-    old: &Property<'a>,
-    new: impl ExactSizeIterator<Item = &'p Property<'a>>,
-) -> Option<&'a str> {
-    if old.schemas.is_empty() || new.len() > MAX_NEW {
-        return None;
-    }
-    let content = |property: &Property<'a>| -> Vec<String> {
-        property.schemas.iter().map(|schema| canonical(schema.node())).collect()
-    };
-    let written = content(old);
-    let mut alike =
-        new.filter(|new| new.required.is_some() == old.required.is_some() && content(new) == written);
-    alike.next().filter(|_| alike.next().is_none()).map(|new| new.name)
-}
-
 fn removed<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, renamed: Option<&str>) {
     if let Some(place) = old.required.filter(|_| old.schemas.is_empty()) {
         return became_optional(cx, both, old.name, place);
     }
     let schema = schema(cx, old, &both.base);
+    if both.verdict == Verdict::Breaking
+        && !both.role.is_request()
+        && old.required.is_none()
+        && is_free(&both.revision)
+    {
+        let what = format!(
+            "the property `{}` may now have any value; before, it was {}",
+            old.name,
+            described(&schema)
+        );
+        if !is_any(&schema) && schema.flag("writeOnly").is_none() {
+            return both.report(cx, &rules::VALUES_WIDENED, old.place(), None, what);
+        }
+    }
     let rule = match both.role.is_request() {
         true if schema.flag("readOnly").is_some() => return,
         true if closed(&both.revision).is_some() => &rules::REQUEST_PROPERTY_REFUSED,
@@ -133,7 +141,7 @@ fn report_removed<'a>(
 ) {
     let owner = old.schemas.first().and_then(Object::parent).map(|owner| At::of(&owner));
     let remaining = At::value_or_object(&both.remaining(owner.as_ref()), "properties");
-    let renamed = renamed.map(|name| format!("; renamed to `{name}`?")).unwrap_or_default();
+    let renamed = renamed.map(|name| format!("; perhaps it is `{name}` now")).unwrap_or_default();
     let what = format!("the property `{}` was removed{renamed}", old.name);
     cx.report(rule, old.place(), Some(remaining), what);
 }
@@ -151,7 +159,7 @@ fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &
                 false if old.required.is_some() => &rules::RESPONSE_REQUIRED_WRITE_ONLY,
                 false => &rules::RESPONSE_OPTIONAL_WRITE_ONLY,
             };
-            let what = format!("the property `{name}` became `{hiding}`");
+            let what = format!("it became `{hiding}`");
             return both.report_property(cx, rule, old.place(), Some(place), what);
         }
         (Some(place), None) => {
@@ -160,7 +168,7 @@ fn common<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, old: &Property<'a>, new: &
                 true => &rules::REQUEST_OPTIONAL_NOT_READ_ONLY,
                 false => &rules::RESPONSE_NOT_WRITE_ONLY,
             };
-            let what = format!("the property `{name}` is no longer `{hiding}`");
+            let what = format!("it is no longer `{hiding}`");
             return both.report_property(cx, rule, Some(place), new.place(), what);
         }
         (None, None) => {}
@@ -201,7 +209,7 @@ fn became_optional<'a>(cx: &mut Comparer<'a>, both: &Both<'a>, name: &str, place
         false => &rules::RESPONSE_PROPERTY_OPTIONAL,
     };
     let what = format!("the property `{name}` became optional");
-    let remaining = both.revision.first("required").unwrap_or_else(|| At::of(&both.revision.anchor));
+    let remaining = At::value_or_object(&both.remaining(Some(&place)), "required");
     both.report_property(cx, rule, Some(place), Some(remaining), what);
 }
 
@@ -246,6 +254,22 @@ fn properties<'a>(schema: &Schema<'a>) -> Vec<Property<'a>> {
 fn schema<'a>(cx: &mut Comparer<'a>, property: &Property<'a>, owner: &Schema<'a>) -> Schema<'a> {
     let id = at(cx, &property.schemas, owner.anchor);
     cx.schema(id)
+}
+
+/// Whether a schema lists no properties and restricts none, so that clients and services send any.
+fn is_free(schema: &Schema<'_>) -> bool {
+    let restricts = ["properties", "required", "oneOf", "anyOf"];
+    let is_open = |at: At<'_>| at.as_bool() == Some(true) || at.node().entries().is_empty();
+    !schema.parts.iter().any(|part| restricts.iter().any(|keyword| part.has(keyword)))
+        && schema.all("additionalProperties").all(is_open)
+}
+
+/// Returns what the values of a schema are, for a sentence.
+fn described(schema: &Schema<'_>) -> String {
+    match schema.first("type").and_then(|kind| kind.node().as_str()) {
+        Some(kind) => format!("of the type `{kind}`"),
+        None => "as its schema describes it".to_owned(),
+    }
 }
 
 /// Returns the place that forbids properties that are not listed, if any.

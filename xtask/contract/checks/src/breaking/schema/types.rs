@@ -5,7 +5,7 @@ use std::cmp::Ordering::{self, Equal, Greater, Less};
 use super::both::{Both, at, is_unclear};
 use super::unions::unions;
 use crate::breaking::comparer::Comparer;
-use crate::breaking::conjunction::{Schema, Verdict};
+use crate::breaking::conjunction::{Schema, TYPES, Verdict};
 use crate::breaking::place::At;
 use crate::breaking::rules;
 use crate::subschema::restricts_strings;
@@ -13,7 +13,8 @@ use crate::subschema::restricts_strings;
 /// A `type` or `format`, and its place. `None` allows all.
 type Kind<'a> = Option<(&'a str, At<'a>)>;
 
-pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
+/// Returns whether the types or formats differ.
+pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
     let (base, revision) = (kind(&both.base), kind(&both.revision));
     let (old_format, new_format) = (format(&both.base), format(&both.revision));
     let text = |kind: Kind<'a>| kind.map(|(text, _)| text);
@@ -22,7 +23,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     });
     let formats = order(text(old_format), text(new_format), is_wider_format);
     let family = match (types, formats) {
-        (Some(Equal), Some(Equal)) => return,
+        (Some(Equal), Some(Equal)) => return false,
         (Some(Greater | Equal), Some(Greater | Equal)) => &rules::TYPE_GENERALIZED,
         (Some(Greater), _) if base.is_some() && revision.is_none() => &rules::TYPE_GENERALIZED,
         (Some(Less | Equal), Some(Less | Equal)) => &rules::TYPE_SPECIALIZED,
@@ -42,6 +43,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
         false => format.map(|(_, node)| node),
     };
     both.report(cx, family, place(base, old_format), place(revision, new_format), what);
+    true
 }
 
 /// Reports a value that became an object or a list, or no longer is one. Returns whether it did: then the other keywords
@@ -136,7 +138,8 @@ fn order(
 
 /// The type of a schema. Of `number` and `integer` in one `allOf`, `integer` counts.
 fn kind<'a>(schema: &Schema<'a>) -> Kind<'a> {
-    let mut kinds = schema.all("type").filter_map(|at| Some((at.node().as_str()?, at)));
+    let kinds = schema.all("type").filter_map(|at| Some((at.node().as_str()?, at)));
+    let mut kinds = kinds.filter(|(kind, _)| TYPES.contains(kind));
     let first = kinds.next()?;
     Some(kinds.find(|(kind, _)| is_wider(first.0, kind)).unwrap_or(first))
 }

@@ -24,6 +24,9 @@ pub(super) fn report(cx: &mut Comparer<'_>) {
             false => &rules::VALUES_NARROWED,
         };
         let what = match is_decided {
+            true if is_overlap => {
+                "values that match several alternatives of `oneOf` are others now".to_owned()
+            }
             true => unexplained(&old, &new, widened),
             false => "its alternatives changed, and are too many to decide which values differ".to_owned(),
         };

@@ -79,7 +79,7 @@ fn a_reference_where_none_is_allowed_is_never_compared_in_silence() {
         ),
     ] {
         let referring = small(place, "{}");
-        for (base, revision) in [(&written, &referring), (&referring, &written), (&referring, &referring)] {
+        for (base, revision) in [(&written, &referring), (&referring, &written)] {
             for configuration in ["", "[rules]\n\"not-understood\" = \"off\""] {
                 let (said, _, status) = outcome(base, revision, configuration);
                 assert_eq!(status, 2, "{place}: {said:?}");
@@ -103,14 +103,18 @@ fn a_break_counts_more_than_a_part_that_is_not_understood() {
     };
     for (base, revision) in [("string", "integer"), ("integer", "boolean")] {
         let (said, others, status) = outcome(&document(base), &document(revision), "");
-        assert_eq!((said.len(), status), (2, 1));
+        assert_eq!((said.len(), status), (1, 1));
         assert!(others[0].starts_with("request-type-"), "{others:?}");
     }
     let (_, others, status) =
         outcome(&document("integer"), &document("string"), "[rules]\n\"api-version-not-bumped\" = \"off\"");
     assert!(others == ["request-type-generalized"], "{others:?}");
-    // Without a break, the part that is not understood decides.
-    assert_eq!(status, 2);
+    // What is the same in both documents does not change.
+    assert_eq!(status, 0);
+    let other = document("string").replace("ops/a.yaml", "ops/b.yaml");
+    let (said, _, status) =
+        outcome(&document("integer"), &other, "[rules]\n\"api-version-not-bumped\" = \"off\"");
+    assert_eq!((said.len(), status), (2, 2));
 }
 
 #[test]
@@ -175,8 +179,8 @@ fn a_waiver_does_not_hide_another_break_of_its_place() {
         rules.retain(|rule| *rule != "new-optional-request-property" && *rule != "request-property-removed");
         rules
     };
-    assert_eq!(rules(&old, &new, ""), ["request-max-properties-decreased"]);
     let both = ["request-max-properties-decreased", "request-values-narrowed"];
+    assert_eq!(rules(&old, &new, ""), both);
     assert_eq!(rules(&old, &new, &waiver), both);
     assert_eq!(rules(&old, &document(50, ""), &waiver), both[..1]);
     assert_eq!(rules(&new, &old, ""), ["request-max-properties-increased"]);
@@ -212,7 +216,9 @@ fn references_to_other_files_are_left_out_and_the_rest_is_compared() {
         for (base, revision) in [(written, parts), (parts, written), (parts, parts)] {
             let (said, rules, status) =
                 outcome(&document(base, "integer"), &document(revision, "integer"), "");
-            assert_eq!((rules.as_slice(), status), ([].as_slice(), 2), "{position}: {revision:?}");
+            // The same reference is a warning: the other file may have changed.
+            let expected = if base == revision { 0 } else { 2 };
+            assert_eq!((rules.as_slice(), status), ([].as_slice(), expected), "{position}: {revision:?}");
             assert!(said.iter().all(|said| said.contains("`other.yaml#/a` on line")), "{said:?}");
             let (said, rules, status) =
                 outcome(&document(base, "string"), &document(revision, "integer"), "");
@@ -292,7 +298,8 @@ fn a_value_that_became_a_list_is_one_finding() {
             "its type changed from `array` to `object`: the list became one such value",
         ),
     ] {
-        assert_eq!(sentences(&base, &revision), [what], "{base} {revision}");
+        let found = sentences(&base, &revision);
+        assert!(matches!(&found[..], [found] if found.ends_with(what)), "{base} {revision}: {found:?}");
     }
 }
 
@@ -310,7 +317,7 @@ fn a_change_without_a_keyword_of_its_own_names_what_changed() {
         (
             free.to_owned(),
             listed.to_owned(),
-            "the changes of its keywords together exclude values that were allowed: `properties`",
+            "it must now be of the type `integer`; before, any value was allowed",
         ),
     ] {
         let found = sentences(&base, &revision);
@@ -411,17 +418,20 @@ fn a_property_that_was_renamed_says_so() {
         )
     };
     let said = |kind: &str| -> Vec<_> {
-        let found = changes(&document("name", "string"), &document("title", kind));
+        let found = changes(&document("pet_name", "string"), &document("petName", kind));
         found
             .into_iter()
             .filter(|change| change.rule.name.ends_with("property-removed"))
             .map(|it| it.what)
             .collect()
     };
-    let removed = "the property `name` was removed";
+    let removed = "the property `pet_name` was removed";
     assert_eq!(
         said("string"),
-        [format!("{removed}; renamed to `title`?"), format!("{removed}; renamed to `title`?")]
+        [
+            format!("{removed}; perhaps it is `petName` now"),
+            format!("{removed}; perhaps it is `petName` now")
+        ]
     );
     assert_eq!(said("integer"), [removed, removed]);
 }

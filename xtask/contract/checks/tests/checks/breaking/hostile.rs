@@ -78,7 +78,7 @@ fn all_parts_that_are_not_understood_are_one_change_per_document() {
         }
     }
     let split = with_schema("{$ref: other.yaml}", "{}");
-    assert_eq!(names(&changes(&split, &split)), ["not-understood"; 2]);
+    assert_eq!(names(&changes(&split, &split)), ["not-understood"]);
     for paths in [
         "3",
         "{/a: 3}",
