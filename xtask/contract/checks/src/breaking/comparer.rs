@@ -43,6 +43,9 @@ type Key = (&'static str, [Option<*const Node>; 3], String);
 /// Whether a schema is in the revision, its parts, and the unions of which one alternative is among them.
 type SchemaKey = (bool, Vec<Id>, Vec<(Id, &'static str)>);
 
+/// The limit of changes, so that two documents with nothing in common do not exhaust the memory.
+const MAX_CHANGES: usize = 100_000;
+
 /// Two objects that operations share, and which part of them is compared.
 type Shared = (&'static str, Id, Id);
 
@@ -81,6 +84,8 @@ pub(super) struct Comparer<'a> {
     /// The greatest difference that pairs below the current user can have.
     most: Verdict,
     raws: Vec<Raw<'a>>,
+    /// How many changes were found beyond the limit.
+    not_listed: usize,
     known: HashMap<Key, usize>,
     schemas: Vec<Schema<'a>>,
     schema_of: HashMap<SchemaKey, u32>,
@@ -109,6 +114,7 @@ impl<'a> Comparer<'a> {
             users: Users::new(),
             most: Verdict::Breaking,
             raws: Vec::new(),
+            not_listed: 0,
             known: HashMap::new(),
             schemas: Vec::new(),
             schema_of: HashMap::new(),
@@ -211,6 +217,10 @@ impl<'a> Comparer<'a> {
         let address = |at: Option<At<'a>>| at.map(|at| std::ptr::from_ref(at.node()));
         let key = (rule.name, [base, revision, end].map(address), what.clone());
         let next = self.raws.len();
+        if next >= MAX_CHANGES && !self.known.contains_key(&key) {
+            self.not_listed += 1;
+            return;
+        }
         let position = *self.known.entry(key).or_insert(next);
         if position == next {
             self.raws.push(Raw { rule, base, revision, end, what, users: Vec::new() });
@@ -381,7 +391,16 @@ impl<'a> Comparer<'a> {
     }
 
     /// The changes with their places and operations.
-    pub(super) fn finish(self, base: &Document, revision: &Document) -> Vec<Change> {
+    pub(super) fn finish(mut self, base: &Document, revision: &Document) -> Vec<Change> {
+        if self.not_listed > 0 {
+            let what = format!(
+                "{} changes beyond the first {MAX_CHANGES} are not listed and not judged",
+                self.not_listed
+            );
+            let place = Some(At::of(&self.revision.root()));
+            let (rule, users) = (&rules::NOT_UNDERSTOOD, Vec::new());
+            self.raws.push(Raw { rule, base: None, revision: place, end: None, what, users });
+        }
         let changed = self.raws.iter().flat_map(|raw| raw.users.iter().copied());
         let operations = self.users.operations_of(changed);
         let changes = self.raws.into_iter().filter_map(|raw| {

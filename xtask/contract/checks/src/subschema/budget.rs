@@ -9,7 +9,7 @@ const LEAST: usize = 1_000_000;
 /// refer to each other a hundred.
 const PER_OBJECT: usize = 300;
 /// The limit for any document, some seconds.
-const MOST: usize = 30_000_000;
+const MOST: usize = 12_000_000;
 /// The steps for one question, so that one schema does not use up those of all others.
 const PER_QUESTION: usize = 200_000;
 

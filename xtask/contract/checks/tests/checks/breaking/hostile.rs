@@ -366,3 +366,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn changes_beyond_the_limit_are_counted() {
+    let document = |host: &str| {
+        let servers: String =
+            (0..60_000).map(|number| format!("{{url: 'https://{host}{number}'}},")).collect();
+        let paths = "{/a: {get: {responses: {'200': {description: d}}}}}";
+        format!("openapi: 3.0.3\ninfo: {{title: t, version: 1.0.0}}\nservers: [{servers}]\npaths: {paths}\n")
+    };
+    let changes = changes(&document("a"), &document("b"));
+    assert_eq!(changes.len(), 100_001);
+    assert_eq!(changes[0].rule.name, "not-understood");
+    assert!(changes[0].what.starts_with("20000 changes beyond the first 100000"), "{}", changes[0].what);
+}
