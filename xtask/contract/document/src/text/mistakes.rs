@@ -1,5 +1,7 @@
 //! Finds and explains common mistakes in YAML. The parser often reports them many lines later.
 
+use granit_parser::{ErrorKind as Kind, ScanError};
+
 /// The greatest distance in lines between an unclosed quote and the error of the parser.
 const LINES: usize = 200;
 
@@ -30,7 +32,7 @@ fn opening_quote(line: &str) -> Option<usize> {
 }
 
 /// Returns the length of the string in quotes with which a text begins; `None` if the quote is not closed.
-pub(super) fn quoted(text: &str) -> Option<usize> {
+fn quoted(text: &str) -> Option<usize> {
     let mut characters = text.char_indices();
     let (_, quote) = characters.next()?;
     while let Some((position, character)) = characters.next() {
@@ -77,27 +79,36 @@ pub(super) fn tab(text: &str, line: usize) -> Option<usize> {
     text[start..start + tab].chars().all(|before| before == ' ').then_some(start + tab)
 }
 
-/// Explains an error of the parser: the frequent ones, which are recognised by a part of its message.
-pub(super) fn explained(info: &str) -> String {
-    let known = EXPLANATIONS.iter().find(|(part, _)| info.contains(part));
-    known.map_or_else(|| format!("this is not valid YAML: {info}"), |(_, text)| (*text).to_owned())
+/// Explains an error of the parser.
+pub(super) fn explained(error: &ScanError) -> String {
+    let text = match error.kind() {
+        Kind::TabNotAllowed
+        | Kind::TabInBlockIndentation
+        | Kind::TabInIndentation
+        | Kind::TabInPlainScalar
+        | Kind::TabAtBlockScalarStart
+        | Kind::InvalidBlockEntryWhitespace
+        | Kind::InvalidMappingValueWhitespace => "a tab is not allowed here; use spaces",
+        Kind::MappingValueNotAllowed | Kind::InvalidColonPlacement => {
+            "a `: ` is not allowed inside a plain value; quote the value, or write a space after the first `:`"
+        }
+        Kind::UnknownAnchor => "no anchor with this name is defined above; quote the value if it is text",
+        Kind::InvalidTrailingSingleQuotedScalar | Kind::InvalidTrailingDoubleQuotedScalar => {
+            "text follows the closing quote; double a quote inside single quotes"
+        }
+        Kind::ExpectedBlockSequenceEntry => "expected `- ` at this indentation, as in the items above",
+        Kind::ExpectedBlockMappingKey => "expected `key: value` at this indentation",
+        Kind::SimpleKeyExpected => "expected `key: value`; quote the text if it is a value",
+        Kind::ExpectedFlowSequenceSeparator => "expected `,` or `]`",
+        Kind::ExpectedFlowMappingSeparator => "expected `,` or `}`",
+        Kind::UnknownQuotedScalarEscape | Kind::InvalidQuotedScalarHexEscape | Kind::InvalidUnicodeEscape => {
+            "this escape is not valid in YAML; double the backslash, or use single quotes"
+        }
+        Kind::InvalidIndentation | Kind::InvalidBlockScalarIndent => {
+            "the indentation does not match the lines above"
+        }
+        Kind::UnexpectedCharacter { .. } => "this character cannot begin a value; quote the value",
+        _ => return format!("this is not valid YAML: {}", error.info()),
+    };
+    text.to_owned()
 }
-
-const EXPLANATIONS: &[(&str, &str)] = &[
-    ("tab", "a tab is not allowed here; use spaces"),
-    (
-        "mapping values",
-        "a `: ` is not allowed inside a plain value; quote the value, or write a space after the first `:`",
-    ),
-    ("unknown anchor", "no anchor with this name is defined above; quote the value if it is text"),
-    ("YAML whitespace", "a tab is not allowed here; use spaces"),
-    ("trailing content", "text follows the closing quote; double a quote inside single quotes"),
-    ("'-' indicator", "expected `- ` at this indentation, as in the items above"),
-    ("expected key", "expected `key: value` at this indentation"),
-    ("key expect", "expected `key: value`; quote the text if it is a value"),
-    ("flow sequence", "expected `,` or `]`"),
-    ("flow mapping", "expected `,` or `}`"),
-    ("escape", "this escape is not valid in YAML; double the backslash, or use single quotes"),
-    ("indent", "the indentation does not match the lines above"),
-    ("character", "this character cannot begin a value; quote the value"),
-];

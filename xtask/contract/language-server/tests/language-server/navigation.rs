@@ -120,7 +120,7 @@ fn hover_shows_an_object_alone_also_on_one_line_and_behind_an_alias() {
                 components:\n  schemas:\n    A: *text\n    B: {type: object, properties: {part: {type: integer}}}\n";
     session.open("aliased.yaml", text);
     for (place, shown) in [
-        ("A: *text", "```yaml\n&text {type: string, minLength: 1}\n```"),
+        ("A: *text", "```yaml\n{type: string, minLength: 1}\n```"),
         ("B: {", "```yaml\nB: {type: object, properties: {part: {type: integer}}}\n```"),
         ("part: {", "```yaml\npart: {type: integer}\n```"),
     ] {

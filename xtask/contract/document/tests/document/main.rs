@@ -1,5 +1,7 @@
 //! Texts that are YAML, and texts that are not.
 
+mod readers;
+
 use std::fmt::Write as _;
 
 use document::edits::edits;
@@ -161,7 +163,7 @@ fn a_large_mapping_finds_its_keys() {
 fn yaml_without_a_json_equivalent_is_refused_with_its_place() {
     refused("", 1, 1, "empty");
     refused("\n# only words\n", 1, 1, "empty");
-    refused("--- # nothing\n", 2, 1, "empty");
+    refused("--- # nothing\n", 1, 4, "empty");
     refused("a: 1\nb: 2\na: 3\n", 3, 1, "the key `a` is already in this mapping, on line 1");
     refused("a:\n  200: x\n  '200': y\n", 3, 3, "the key `200` is already");
     refused("{a: 1, [b]: 2}", 1, 8, "a key must be text");
