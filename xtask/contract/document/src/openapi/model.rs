@@ -278,7 +278,7 @@ impl<'a> Object<'a> {
 
     /// Returns its place: that of its key, or else that of its beginning.
     pub fn spot(&self) -> Spot {
-        Spot { pointer: self.pointer(), span: self.span(), subject: self.subject() }
+        self.spot_at(&[], self.span())
     }
 
     /// Returns the place of one of its keys, or its own place if there is no such key.
@@ -293,10 +293,10 @@ impl<'a> Object<'a> {
 
     /// Returns the place of a node in it, at the end of these steps.
     pub fn spot_at(&self, steps: &[Step<'_>], span: Span) -> Spot {
-        let mut spot = self.spot();
-        extend(&mut spot.pointer, steps);
-        spot.span = span;
-        spot
+        let mut pointer = self.pointer();
+        extend(&mut pointer, steps);
+        let alias = self.model.root().node().alias_at(&pointer, span);
+        Spot { pointer, span, subject: self.subject(), alias }
     }
 
     fn below(&self, keyword: &str, pick: impl Fn(Span, Span) -> Span) -> Spot {
@@ -363,7 +363,8 @@ pub fn head(node: &Node) -> Span {
     loop {
         match &node.value {
             Value::Mapping(mapping) => {
-                return mapping.entries().first().map_or(node.span, |entry| entry.key_span);
+                let first = mapping.entries().first().filter(|first| node.inherited(first).is_none());
+                return first.map_or(node.span, |first| first.key_span);
             }
             Value::Sequence(items) if !items.is_empty() => node = &items[0],
             _ => return node.span,

@@ -295,7 +295,7 @@ impl<'a> Walker<'a, '_> {
         let steps: Vec<_> = self.steps.iter().chain(more).copied().collect();
         let spot = match self.parent {
             Some(parent) => self.model.object(parent).spot_at(&steps, span),
-            None => Spot { pointer: String::new(), span, subject: Subject::document() },
+            None => Spot { pointer: String::new(), span, subject: Subject::document(), alias: None },
         };
         self.findings.add(rule, spot, message, fix)
     }

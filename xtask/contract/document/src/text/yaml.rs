@@ -1,7 +1,7 @@
 //! YAML to a tree, from the events of the parser, with an explicit stack.
 //!
 //! Keys are text (`200` and `'200'` are one key), plain scalars follow the core schema of YAML 1.2.2 (section
-//! 10.3.2), anchors and aliases are resolved. What JSON cannot express is refused: two documents in one
+//! 10.3.2), aliases are resolved, and merge keys (`<<`) add the entries of other mappings as in YAML 1.1. What JSON cannot express is refused: two documents in one
 //! file, a key that is a list, a repeated key, tags, infinity.
 //!
 //! Depth and size are checked before memory is allocated, so that neither brackets nor aliases can exhaust the
@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use granit_parser::{ErrorKind, Event, Marker, Parser, ScanError, Span as Range, StrInput};
+use granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span as Range, StrInput};
 
 use super::mistakes;
 use super::scalar;
@@ -72,8 +72,10 @@ fn size(node: &Node) -> [usize; 3] {
 #[derive(Clone)]
 struct Built {
     node: Node,
-    /// The original text of a scalar, in case it becomes a key.
+    /// The text of a scalar, in case it becomes a key.
     written: Option<String>,
+    /// Whether the text is `<<` without quotes.
+    is_merge_key: bool,
 }
 
 /// A list or mapping that has begun and not ended.
@@ -81,6 +83,8 @@ struct Open {
     node: Node,
     /// The key of a mapping whose value has not been read.
     key: Option<(String, Span)>,
+    /// The merge key of a mapping, and the mappings that it adds.
+    merge: Option<(Span, Vec<Node>)>,
     anchor: usize,
 }
 
@@ -122,10 +126,10 @@ impl<'a> Reader<'a> {
                     return Err(Problem::at(place, message));
                 }
                 Event::SequenceStart(_, anchor, None) => {
-                    self.begin(Node { value: Value::Sequence(Vec::new()), span }, anchor)?;
+                    self.begin(Node::new(Value::Sequence(Vec::new()), span), anchor)?;
                 }
                 Event::MappingStart(_, anchor, None) => {
-                    self.begin(Node { value: Value::Mapping(Mapping::default()), span }, anchor)?;
+                    self.begin(Node::new(Value::Mapping(Mapping::default()), span), anchor)?;
                 }
                 Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
                 Event::Scalar(text, style, anchor, None) => {
@@ -133,14 +137,16 @@ impl<'a> Reader<'a> {
                     let text = if range.is_empty() { String::new() } else { text.into_owned() };
                     let value = scalar::value(&text, style).map_err(|message| Problem::at(span, message))?;
                     self.spend(1, span)?;
-                    self.put(Built { node: Node { value, span }, written: Some(text) }, anchor, span)?;
+                    let is_merge_key = text == "<<" && style == ScalarStyle::Plain;
+                    let node = Node::new(value, span);
+                    self.put(Built { node, written: Some(text), is_merge_key }, anchor)?;
                 }
                 Event::Alias(anchor) => self.alias(anchor, span)?,
                 _ => {}
             }
         }
         match self.root {
-            Some(Node { value: Value::Null, span }) => Err(Problem::at(span, "the document is empty")),
+            Some(Node { value: Value::Null, span, .. }) => Err(Problem::at(span, "the document is empty")),
             Some(root) => Ok(root),
             None => Err(Problem::in_text(self.text, 0, "the document is empty")),
         }
@@ -150,20 +156,22 @@ impl<'a> Reader<'a> {
         let start = node.span;
         self.check_depth(1, start)?;
         self.spend(1, start)?;
-        self.open.push(Open { node, key: None, anchor });
+        self.open.push(Open { node, key: None, merge: None, anchor });
         Ok(())
     }
 
     fn end(&mut self, end: Span) -> Result<(), Problem> {
-        let Some(Open { mut node, anchor, .. }) = self.open.pop() else {
+        let Some(Open { mut node, merge, anchor, .. }) = self.open.pop() else {
             return Err(Problem::at(end, "this closes a list or mapping that was not opened"));
         };
         // A bracket ends a flow collection. A block collection ends with its last part.
         if end.end > end.start {
             node.span.end = end.end;
         }
-        let span = node.span;
-        self.put(Built { node, written: None }, anchor, span)
+        if let (Value::Mapping(mapping), Some((merge_key, sources))) = (&mut node.value, merge) {
+            mapping.merge(merge_key, &sources);
+        }
+        self.put(Built { node, written: None, is_merge_key: false }, anchor)
     }
 
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Problem> {
@@ -178,11 +186,14 @@ impl<'a> Reader<'a> {
         }
         self.check_depth(levels, span)?;
         self.spend(nodes, span)?;
-        self.put(Built::clone(&built), 0, span)
+        let mut built = Built::clone(&built);
+        built.node.alias = Some(Box::new(span));
+        self.put(Built { is_merge_key: false, ..built }, 0)
     }
 
-    /// Adds a finished value to the innermost open list or mapping; `span` is the place of the value or alias.
-    fn put(&mut self, built: Built, anchor: usize, span: Span) -> Result<(), Problem> {
+    /// Adds a finished value or an alias to the innermost open list or mapping.
+    fn put(&mut self, built: Built, anchor: usize) -> Result<(), Problem> {
+        let span = built.node.place();
         if anchor != 0 {
             // The copy counts too, because nested anchors multiply the copies.
             self.spend(size(&built.node)[0], span)?;
@@ -198,19 +209,32 @@ impl<'a> Reader<'a> {
                 let Some(key) = built.written else {
                     return Err(Problem::at(span, "a key must be text, not a list or a mapping"));
                 };
-                if let Some(first) = mapping.get(&key) {
+                let first = match &open.merge {
+                    _ if !built.is_merge_key => mapping.get(&key).map(|entry| entry.key_span),
+                    merge => merge.as_ref().map(|(merge_key, _)| *merge_key),
+                };
+                if let Some(first) = first {
                     return Err(Problem::at(span, duplicate_key(&key, first)));
                 }
-                if key == "<<" && self.text[span.start..].starts_with("<<") {
-                    let message =
-                        "merge keys (`<<`) are not part of YAML 1.2; copy the keys, or quote this one";
-                    return Err(Problem::at(span, message));
+                if built.is_merge_key {
+                    open.merge = Some((span, Vec::new()));
                 }
                 open.key = Some((key, span));
             }
-            (Value::Mapping(mapping), Some((key, key_span))) => {
-                mapping.push(Entry { key, key_span, value: built.node });
-            }
+            (Value::Mapping(mapping), Some((key, key_span))) => match &mut open.merge {
+                Some((merge_key, sources)) if *merge_key == key_span => {
+                    *sources = match built.node.value {
+                        Value::Sequence(items) => items,
+                        _ => vec![built.node],
+                    };
+                    if sources.iter().any(|source| !matches!(source.value, Value::Mapping(_))) {
+                        let message = "the value of the merge key `<<` must be a mapping or a list of mappings; quote \
+                                       the key if it is text";
+                        return Err(Problem::at(span, message));
+                    }
+                }
+                _ => mapping.push(Entry { key, key_span, value: built.node }),
+            },
             (Value::Sequence(items), _) => items.push(built.node),
             _ => {}
         }
@@ -282,8 +306,8 @@ pub(super) fn too_many() -> String {
     format!("the document has more than {MAX_NODES} values, with each alias expanded")
 }
 
-pub(super) fn duplicate_key(key: &str, first: &Entry) -> String {
-    let line = first.key_span.line;
+pub(super) fn duplicate_key(key: &str, first: Span) -> String {
+    let line = first.line;
     format!("the key `{}` is already in this mapping, on line {line}; remove or rename one", shortened(key))
 }
 
