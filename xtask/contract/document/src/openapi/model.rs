@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Invalid, Kind, MediaType, Reason, Schema};
+use super::{Invalid, Kind, Reason};
 use crate::finding::{Finding, Spot, Subject};
 use crate::rule::Findings;
 use crate::text::{Document, Node, Span, Value, pointer};
@@ -105,6 +105,11 @@ impl<'a> Model<'a> {
     pub fn all(&'a self, kind: Kind) -> impl Iterator<Item = Object<'a>> {
         let ids = self.kinds.get(&kind).map(Vec::as_slice).unwrap_or_default();
         ids.iter().map(|id| self.object(*id)).filter(|object| !object.is_reference())
+    }
+
+    /// Returns the schemas of the components.
+    pub fn schemas(&'a self) -> impl Iterator<Item = Object<'a>> {
+        self.root().child("components").into_iter().flat_map(|components| components.children("schemas"))
     }
 
     /// The number of all objects, including references.
@@ -241,13 +246,8 @@ impl<'a> Object<'a> {
     }
 
     /// Returns the `schema` of a parameter, a header or a media type, without resolving a reference.
-    pub fn schema(&self) -> Option<Schema<'a>> {
-        self.child("schema").map(Schema::new)
-    }
-
-    /// The media types of the `content` of a parameter, a header or a body.
-    pub fn content(&self) -> impl Iterator<Item = MediaType<'a>> + use<'a> {
-        self.children("content").map(MediaType)
+    pub fn schema(&self) -> Option<Object<'a>> {
+        self.child("schema")
     }
 
     /// Returns the objects directly in this one.

@@ -266,18 +266,15 @@ impl Node {
             Value::Mapping(known) => {
                 let mut mapping = Mapping::default();
                 for Entry { key, key_span, value } in known.entries() {
-                    if let Some(value) = changed(key, value) {
-                        mapping.push(Entry { key: key.clone(), key_span: *key_span, value });
-                    }
+                    let value = changed(key, value);
+                    let entry = value.map(|value| Entry { key: key.clone(), key_span: *key_span, value });
+                    entry.into_iter().for_each(|entry| mapping.push(entry));
                 }
-                for (at, value) in inside {
-                    let key = pointer::tokens(&at[prefix.len() - 1..])
-                        .and_then(|mut tokens| tokens.next())
-                        .unwrap_or_default();
-                    let is_here = !at[prefix.len()..].contains('/');
-                    if let Some(value) = value.as_ref().filter(|_| is_here && known.get(&key).is_none()) {
+                for (at, value) in inside.filter(|(at, _)| !at[prefix.len()..].contains('/')) {
+                    let key = pointer::unescaped(&at[prefix.len()..]).into_owned();
+                    if let Some(value) = value.as_ref().filter(|_| known.get(&key).is_none()) {
                         let value = value.placed(self.span);
-                        mapping.push(Entry { key: key.into_owned(), key_span: self.span, value });
+                        mapping.push(Entry { key, key_span: self.span, value });
                     }
                 }
                 Value::Mapping(mapping)

@@ -10,9 +10,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span as Range, StrInput};
+use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span as Range, StrInput};
 
-use super::mistakes;
+use super::mistakes::{self, Before};
 use super::scalar;
 use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened};
 
@@ -20,8 +20,8 @@ use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened};
 pub const MAX_DEPTH: usize = 100;
 /// The limit of values of a document, with each alias expanded.
 pub const MAX_NODES: usize = 2_000_000;
-/// The limit of bytes of text that aliases may add.
-const MAX_ALIASED_BYTES: usize = 64 << 20;
+/// The number of bytes in the text of an alias that count as one value.
+const BYTES_OF_VALUE: usize = 32;
 
 /// Decodes the text of a file.
 ///
@@ -53,7 +53,7 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
         return Err(Problem::in_text(text, position, message));
     }
     let (open, anchors) = (Vec::new(), HashMap::new());
-    Reader { text, open, anchors, nodes: 0, aliased: 0, root: None }.run(Parser::new_from_str(text))
+    Reader { text, open, anchors, nodes: 0, root: None }.run(Parser::new_from_str(text))
 }
 
 /// Returns the size of a copy of a subtree: its nodes, its bytes of text, and its levels of lists and mappings.
@@ -94,17 +94,16 @@ struct Reader<'a> {
     anchors: HashMap<usize, Rc<Built>>,
     /// Nodes made so far.
     nodes: usize,
-    /// Bytes of text that aliases added so far.
-    aliased: usize,
     root: Option<Node>,
 }
 
 impl<'a> Reader<'a> {
     fn run(mut self, mut parser: Parser<'a, StrInput<'a>>) -> Result<Node, Problem> {
-        let mut documents = 0;
+        let (mut documents, mut last) = (0, Span::default());
         while let Some(event) = parser.next_event() {
-            let (event, range) = event.map_err(|error| self.not_yaml(&error))?;
+            let (event, range) = event.map_err(|error| self.not_yaml(&error, last))?;
             let span = self.span(range);
+            last = span;
             match event {
                 Event::DocumentStart(..) => {
                     documents += 1;
@@ -179,13 +178,8 @@ impl<'a> Reader<'a> {
             return Err(Problem::at(span, "this alias refers to a value that contains the alias"));
         };
         let [nodes, bytes, levels] = size(&built.node);
-        self.aliased = self.aliased.saturating_add(bytes);
-        if self.aliased > MAX_ALIASED_BYTES {
-            let message = format!("the aliases add more than {} MiB of text", MAX_ALIASED_BYTES >> 20);
-            return Err(Problem::at(span, message));
-        }
         self.check_depth(levels, span)?;
-        self.spend(nodes, span)?;
+        self.spend(nodes + bytes / BYTES_OF_VALUE, span)?;
         let mut built = Built::clone(&built);
         built.node.alias = Some(Box::new(span));
         self.put(Built { is_merge_key: false, ..built }, 0)
@@ -264,37 +258,10 @@ impl<'a> Reader<'a> {
         Span { end, ..start }
     }
 
-    /// Reports an error of the parser at the place of its likely cause.
-    fn not_yaml(&self, error: &ScanError) -> Problem {
-        let text = self.text;
-        let place = place(error.marker());
-        // The parser looks ahead and has its own limit of depth.
-        if *error.kind() == ErrorKind::RecursionLimitExceeded {
-            return Problem::at(place, too_deep());
-        }
-        if let Some(quote) = mistakes::unclosed_quote(text, place.line) {
-            let message = "this quote is not closed on its line; close it, or use a block scalar (`|`)";
-            return Problem::in_text(text, quote, message);
-        }
+    fn not_yaml(&self, error: &ScanError, last: Span) -> Problem {
         let mut open = self.open.iter().rev().map(|open| open.node.span);
-        let flow = open.find(|span| text[span.start..].starts_with(['[', '{']));
-        let is_unclosed = matches!(error.kind(), ErrorKind::UnclosedFlowCollection { .. });
-        if let Some(open) = flow.filter(|open| is_unclosed || open.line < place.line) {
-            let bracket = &text[open.start..=open.start];
-            let close = if bracket == "[" { "]" } else { "}" };
-            let message = format!("this `{bracket}` is not closed; add `{close}`, or the missing `,` inside");
-            return Problem::at(open, message);
-        }
-        // The parser reports some tabs at the scalar before.
-        let next = if *error.kind() == ErrorKind::TabInPlainScalar { place.line + 1 } else { place.line };
-        let tab = [place.line, next].into_iter().find_map(|line| mistakes::tab(text, line));
-        if let Some(tab) = tab.filter(|_| flow.is_none()) {
-            return Problem::in_text(text, tab, "a tab cannot be used for indentation; use spaces");
-        }
-        if let Some(key) = mistakes::half_written(text, place.line).filter(|_| flow.is_none()) {
-            return Problem::in_text(text, key, "expected `key: value`, but this has no `: `");
-        }
-        Problem::at(place, mistakes::explained(error))
+        let flow = open.find(|span| self.text[span.start..].starts_with(['[', '{']));
+        mistakes::explained(self.text, error, place(error.marker()), &Before { last, flow })
     }
 }
 
@@ -303,7 +270,7 @@ pub(super) fn too_deep() -> String {
 }
 
 pub(super) fn too_many() -> String {
-    format!("the document has more than {MAX_NODES} values, with each alias expanded")
+    format!("the document has more than {MAX_NODES} values or too much text, with each alias expanded")
 }
 
 pub(super) fn duplicate_key(key: &str, first: Span) -> String {
