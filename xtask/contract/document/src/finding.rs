@@ -102,6 +102,8 @@ pub struct Spot {
     pub span: Span,
     /// The object at the place, or its owner.
     pub subject: Subject,
+    /// The place of the alias or merge key through which the pointer leads to text elsewhere.
+    pub alias: Option<Span>,
 }
 
 /// A place in a file: that of a change, source code that differs from the document, or the document before a change.

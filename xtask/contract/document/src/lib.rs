@@ -1,6 +1,6 @@
 //! An OpenAPI 3.0 document: its text, its tree with positions, typed views, and edits of the text.
 //!
-//! Each module imports only from modules below it in this list; `tests/document.rs` checks that.
+//! Each module imports only from modules below it in this list; `tests/document/main.rs` checks that.
 //!
 //! - [`release`]: what changed in a release, as data.
 //! - [`edits`]: the edits of a text that make a repair.

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::finding::{Finding, Severity, Spot, Subject, Suggestions, shortened};
 use crate::repair::Repair;
+use crate::text::Span;
 
 /// The limit of bytes of all findings, so that a hostile document cannot exhaust the memory.
 const MAX_BYTES: usize = 256 << 20;
@@ -96,8 +97,11 @@ pub struct Findings {
     /// The names that misspelt ones mean.
     pub suggestions: Suggestions,
     found: Vec<(Profile, Finding)>,
-    /// Rule, place and hash of the message. The value of an alias has the same findings at each use.
-    known: HashSet<(&'static str, usize, usize, u64)>,
+    /// Rule, place, hash of the message, and whether the place is in the value of an alias. The value has the same findings
+    /// at each alias.
+    known: HashSet<(&'static str, usize, usize, u64, bool)>,
+    /// For the findings at an alias, by their number, the place in its value.
+    aliases: BTreeMap<usize, Span>,
     /// By rule, the first finding that was left out, and how many there are.
     left_out: BTreeMap<&'static str, (Profile, Finding, usize)>,
     bytes: usize,
@@ -164,16 +168,22 @@ impl Findings {
         message: impl Into<String>,
         fix: impl Into<String>,
     ) -> Added<'_> {
-        let message = message.into();
+        let mut message = message.into();
         let mut hasher = DefaultHasher::new();
         message.hash(&mut hasher);
-        if !self.known.insert((rule.name, spot.span.start, spot.span.end, hasher.finish())) {
+        let Span { start, end, .. } = spot.span;
+        if !self.known.insert((rule.name, start, end, hasher.finish(), spot.alias.is_some())) {
             return Added(None);
         }
-        let finding = rule.at(&spot);
+        let mut finding = rule.at(&spot);
         if self.is_full() {
             self.left_out.entry(rule.name).or_insert((rule.profile, finding, 0)).2 += 1;
             return Added(None);
+        }
+        if let Some(alias) = spot.alias {
+            message += &format!(" The value is that of line {}.", spot.span.line);
+            finding.span = alias;
+            self.aliases.insert(self.found.len(), spot.span);
         }
         self.bytes += size_of::<Finding>() + spot.pointer.len() + 2 * message.len();
         self.found.push((rule.profile, finding.message(&spot.subject, message).fix(fix)));
@@ -195,6 +205,15 @@ impl Findings {
 
     /// All findings: those about validity first, then in the order of the file.
     pub fn sorted(mut self) -> Vec<Finding> {
+        let key = |finding: &Finding, span: Span| (finding.rule.clone(), span.start, span.end);
+        let own = self.found.iter().enumerate().filter(|(number, _)| !self.aliases.contains_key(number));
+        let own: HashSet<_> = own.map(|(_, (_, finding))| key(finding, finding.span)).collect();
+        let mut numbers = 0..;
+        // What is wrong in a value by itself has a finding there, and none at its aliases.
+        self.found.retain(|(_, finding)| {
+            let place = numbers.next().and_then(|number| self.aliases.get(&number));
+            !place.is_some_and(|place| own.contains(&key(finding, *place)))
+        });
         let left_out = self.left_out.into_values();
         self.found.extend(left_out.map(|(profile, finding, number)| (profile, not_shown(finding, number))));
         let place = |(profile, finding): &(Profile, Finding)| {

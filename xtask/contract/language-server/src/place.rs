@@ -48,8 +48,9 @@ impl<'a> Place<'a> {
     fn descend(&mut self, offset: usize) -> bool {
         match &self.node.value {
             Value::Mapping(mapping) => {
-                let entry = mapping.entries().iter().rfind(|entry| entry.key_span.start <= offset);
-                // The entries of an alias are elsewhere in the text.
+                let is_before = |entry: &&Entry| entry.key_span.start <= offset;
+                let entry =
+                    mapping.entries().iter().rfind(|it| is_before(it) && self.node.inherited(it).is_none());
                 let Some(entry) = entry else { return false };
                 self.entry = Some(entry);
                 self.step(Step::Key(&entry.key), &entry.value);
@@ -57,15 +58,15 @@ impl<'a> Place<'a> {
                     (self.in_key, self.span) = (true, entry.key_span);
                     return false;
                 }
-                // An alias has the place of its anchor, which is before the key.
-                entry.value.span.start >= entry.key_span.end
+                // The value of an alias is elsewhere in the text.
+                entry.value.alias.is_none()
             }
             Value::Sequence(items) => {
-                let before = items.iter().enumerate().take_while(|(_, item)| item.span.start <= offset);
+                let before = items.iter().enumerate().take_while(|(_, item)| item.place().start <= offset);
                 let Some((number, item)) = before.last() else { return false };
                 self.entry = None;
                 self.step(Step::Item(number), item);
-                true
+                item.alias.is_none()
             }
             _ => {
                 let Span { start, end, .. } = self.node.span;

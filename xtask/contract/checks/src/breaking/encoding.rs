@@ -27,11 +27,12 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<
     let [old_objects, new_objects] =
         [old, new].map(|media| -> HashMap<_, _> { named(media, "encoding").into_iter().collect() });
     for (before, after) in pairs(before, after).both {
-        let encoding = |objects: &HashMap<&str, Object<'a>>, property: Object<'a>| {
-            Encoding::new(objects.get(property.name()).copied(), property)
+        let encoding = |objects: &HashMap<&str, Object<'a>>, property: Object<'a>| Encoding {
+            object: objects.get(property.name()).copied(),
+            property,
         };
         let encodings = (encoding(&old_objects, before), encoding(&new_objects, after));
-        if let (Some(old), Some(new)) = (encodings.0.object(), encodings.1.object()) {
+        if let (Some(old), Some(new)) = (encodings.0.object, encodings.1.object) {
             unknown::compare(cx, &old, &new, &[]);
         }
         effective(cx, (old, new), &encodings, is_multipart);
@@ -49,7 +50,7 @@ fn properties<'a>(cx: &mut Comparer<'a>, media: &Object<'a>) -> Vec<(&'a str, Ob
 
 /// The keyword of an encoding, or the nearest object that could have it.
 fn place<'a>(media: &Object<'a>, encoding: &Encoding<'a>, keyword: &str) -> At<'a> {
-    match encoding.object() {
+    match encoding.object {
         Some(object) => At::value_or_object(&object, keyword),
         None => At::value_or_object(media, "encoding"),
     }
@@ -65,7 +66,7 @@ fn effective<'a>(
     let types = |encoding: &Encoding<'a>| encoding.content_types().join(", ");
     let ((style, explode), (new_style, new_explode)) = (old.serialization(), new.serialization());
     let (explode, new_explode) = explode.zip(new_explode).filter(|_| style == new_style).unwrap_or_default();
-    let reserved = |encoding: &Encoding<'a>| encoding.object().is_some_and(|one| one.flag("allowReserved"));
+    let reserved = |encoding: &Encoding<'a>| encoding.object.is_some_and(|one| one.flag("allowReserved"));
     let (reserved, new_reserved) = (reserved(old), reserved(new));
     // Each with the values before and after, and whether the old ways and no others are still accepted.
     let (keeps, adds_none) = (new.covers_content_types_of(old), old.covers_content_types_of(new));
@@ -87,7 +88,7 @@ fn effective<'a>(
         }
         let rule = if keeps { &rules::ENCODING_WIDENED } else { &rules::ENCODING_CHANGED };
         let what =
-            format!("`{keyword}` of property `{}` changed from `{was}` to `{is}`", old.property().name());
+            format!("`{keyword}` of property `{}` changed from `{was}` to `{is}`", old.property.name());
         let places = (place(old_media, old, keyword), place(new_media, new, keyword));
         cx.report(rule, Some(places.0), Some(places.1), what);
     }
@@ -98,7 +99,7 @@ fn headers<'a>(
     (old_media, new_media): (&Object<'a>, &Object<'a>),
     (old, new): &(Encoding<'a>, Encoding<'a>),
 ) {
-    let property = old.property().name();
+    let property = old.property.name();
     let paired = pairs(old.headers(), new.headers());
     for (old, new) in paired.both {
         unknown::compare(cx, &old, &new, &[]);

@@ -32,7 +32,7 @@ pub(super) fn properties<'a>(
 ) -> Option<Vec<(Object<'a>, bool)>> {
     let is_exploded = parameter.location() == "query" && parameter.style() == "form" && parameter.explode();
     let schema = parameter.schema().filter(|_| is_exploded)?;
-    let parts = flattened([*schema], &mut || cx.may_go_on());
+    let parts = flattened([schema], &mut || cx.may_go_on());
     let has = |keyword: &str| parts.iter().any(|part| part.has(keyword));
     let others = ["oneOf", "anyOf", "not", "additionalProperties", "minProperties", "maxProperties", "enum"];
     if others.into_iter().any(has) || !parts.iter().any(|part| part.text("type") == Some("object")) {

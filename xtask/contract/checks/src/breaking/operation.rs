@@ -55,7 +55,7 @@ fn request_body<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<
     }
     // A request body without a media type cannot be sent.
     let body =
-        |operation: &Operation<'a>| operation.request_body().filter(|body| body.content().next().is_some());
+        |operation: &Operation<'a>| operation.request_body().filter(|body| body.child("content").is_some());
     let is_unclear = |operation: &Operation<'a>| {
         operation.child("requestBody").is_some_and(|body| body.resolved().is_none())
     };

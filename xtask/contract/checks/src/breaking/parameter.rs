@@ -152,7 +152,7 @@ fn became_list<'a>(old: &Parameter<'a>, new: &Parameter<'a>) -> Option<(Object<'
         ("query", "query") => new.style() == "form",
         locations => locations == ("header", "header"),
     };
-    let (one, list): (Object<'a>, Object<'a>) = (*old.schema()?.resolved()?, *new.schema()?.resolved()?);
+    let (one, list): (Object<'a>, Object<'a>) = (old.schema()?.resolved()?, new.schema()?.resolved()?);
     let is_scalar = matches!(one.text("type"), Some("string" | "number" | "integer" | "boolean"));
     let is_list = list.text("type") == Some("array");
     // Other keywords could refuse a list of one value.

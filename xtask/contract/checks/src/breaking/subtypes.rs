@@ -14,10 +14,10 @@ impl<'a> Subtypes<'a> {
     pub(super) fn of(base: &'a Model<'a>, revision: &'a Model<'a>) -> Self {
         let subtypes = [base, revision].map(|model| {
             let mut subtypes: HashMap<Id, Vec<Object<'a>>> = HashMap::new();
-            for (_, component) in model.schemas() {
+            for component in model.schemas() {
                 let parents = component.children("allOf").filter(Object::is_reference);
                 for parent in parents.filter_map(|parent| parent.resolved()) {
-                    subtypes.entry(parent.id).or_default().push(*component);
+                    subtypes.entry(parent.id).or_default().push(component);
                 }
             }
             subtypes

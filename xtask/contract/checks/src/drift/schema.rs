@@ -1,7 +1,7 @@
 //! Compares schemas by name if they have one, else keyword by keyword.
 
 use document::finding::Spot;
-use document::openapi::{Kind, Object, Schema, Shape, head};
+use document::openapi::{Kind, Object, Shape, head};
 use document::repair::Repair;
 use serde_json::json;
 
@@ -12,9 +12,9 @@ use super::{Comparison, Pair, keyword};
 impl Comparison {
     pub(super) fn schema(&mut self, mut pair: Pair<'_>) {
         let (written, coded) = (only_member(pair.written), only_member(pair.coded));
-        (pair.written, pair.coded) = (*written, *coded);
+        (pair.written, pair.coded) = (written, coded);
         let subject = &pair.subject;
-        let (document, code) = (written.reference_name(), coded.reference_name());
+        let (document, code) = (reference_name(written), reference_name(coded));
         let fix = match (document, code) {
             (None, None) => return self.object(&pair),
             (Some(_), Some(_)) if target(written) == target(coded) => return,
@@ -88,7 +88,7 @@ impl Comparison {
         let at = pair.written.key_spot(keyword);
         let of_code = code.into_iter().map(|it| (it, ("code", "document"), at.clone()));
         for (schema, (here, there), spot) in of_document.chain(of_code) {
-            let member = name_or_content(Schema::new(schema));
+            let member = name_or_content(schema);
             let message =
                 format!("`{keyword}` of {subject} has {member} in the {here}, but not in the {there}.");
             let fix = format!("Add {member} to the {there}, or remove it from the {here}.");
@@ -100,20 +100,24 @@ impl Comparison {
     }
 }
 
-fn name_or_content(schema: Schema<'_>) -> String {
+/// Returns the name of the component that a reference leads to directly.
+fn reference_name(schema: Object<'_>) -> Option<&str> {
+    schema.text("$ref").filter(|_| schema.is_reference())?.rsplit('/').next()
+}
+
+fn name_or_content(schema: Object<'_>) -> String {
     let content = || keyword::display(&schema.node().to_json());
-    schema.reference_name().map_or_else(content, |name| format!("`{name}`"))
+    reference_name(schema).map_or_else(content, |name| format!("`{name}`"))
 }
 
 /// Returns the name of the target of a reference, or the reference itself if it has no target.
-fn target(schema: Schema<'_>) -> Option<String> {
+fn target(schema: Object<'_>) -> Option<String> {
     let target = schema.model().target(schema.id).map(|target| target.pointer());
     target.or_else(|| schema.text("$ref").map(|text| text.trim_start_matches('#').to_owned()))
 }
 
 /// Returns the only member of an `allOf`, unless the schema has other keywords that are compared.
-fn only_member(schema: Object<'_>) -> Schema<'_> {
-    let mut schema = Schema::new(schema);
+fn only_member(mut schema: Object<'_>) -> Object<'_> {
     loop {
         let ignored = |keyword: &str| {
             keyword == "allOf" || keyword.starts_with("x-") || tolerates(Kind::Schema, keyword)
@@ -124,7 +128,7 @@ fn only_member(schema: Object<'_>) -> Schema<'_> {
                 if !schema.is_reference()
                     && schema.node().entries().iter().all(|entry| ignored(&entry.key)) =>
             {
-                schema = Schema::new(member);
+                schema = member;
             }
             _ => return schema,
         }

@@ -68,7 +68,8 @@ fn plain(text: &str) -> String {
 /// Whether a text without quotes is the same string, also in a flow collection.
 fn is_plain(text: &str) -> bool {
     let is_same = |node: &Node| node.as_str() == Some(text);
-    !text.contains(['\n', ',', '[', ']', '{', '}', '#', ':', '"', '\''])
+    text != "<<"
+        && !text.contains(['\n', ',', '[', ']', '{', '}', '#', ':', '"', '\''])
         && text::read(text).is_ok_and(|node| is_same(&node))
 }
 

@@ -31,7 +31,7 @@ pub fn edits(model: &Model<'_>, repair: &Repair) -> Option<Vec<Edit>> {
         Repair::Remove { at } => removed(model, at)?,
         Repair::Rename { at, to } => rename::at(model, at, to)?,
         Repair::Write { at, value } => vec![parts::write(text, root, at, value)?],
-        Repair::Add { at, key, value } => vec![parts::add(text, root.pointer(at)?, key, value)?],
+        Repair::Add { at, key, value } => vec![parts::add(text, parts::owner(root, at)?, key, value)?],
     };
     finished(text, edits)
 }

@@ -6,14 +6,13 @@ use serde_json::Value as Json;
 
 use super::Edit;
 use super::format::{block, flow, key_like, literal};
-use crate::text::{self, Entry, Node, Value, pointer};
+use crate::text::{self, Entry, Node, Span, Value, pointer};
 
 /// Removes an entry of a mapping or an item of a list, without the comments on lines of their own beside it.
 pub fn remove(text: &str, root: &Node, at: &str) -> Option<Edit> {
     let (owner, number) = at_pointer(root, at)?;
-    let parts = parts(text, owner)?;
+    let parts = parts(text, owner);
     let (start, end) = parts[number];
-    let end = start + text.get(start..end?.max(start))?.trim_end().len();
     let (next, before) = (parts.get(number + 1), number.checked_sub(1).map(|number| parts[number].1));
     let edit = |range, text: &str| Some(Edit { range, text: text.to_owned() });
     let without_comment = |gap: Range<usize>, range| {
@@ -23,7 +22,7 @@ pub fn remove(text: &str, root: &Node, at: &str) -> Option<Edit> {
         (Some((next, _)), _) if is_flow(text, owner) || line_end(text, end) >= *next => {
             without_comment(end..*next, start..*next)
         }
-        (None, Some(before)) if is_flow(text, owner) => without_comment(before?..start, before?..end),
+        (None, Some(before)) if is_flow(text, owner) => without_comment(before..start, before..end),
         (None, None) if is_flow(text, owner) => edit(start..end, ""),
         (None, None) => edit(start..end, if matches!(owner.value, Value::Mapping(_)) { "{}" } else { "[]" }),
         // The whole lines of the part.
@@ -53,10 +52,7 @@ pub(super) fn rename(text: &str, root: &Node, at: &str, to: &str) -> Option<Edit
 
 /// Replaces a value.
 pub(super) fn write(text: &str, root: &Node, at: &str, value: &Json) -> Option<Edit> {
-    let node = root.pointer(at)?;
-    if is_alias(root, at)? {
-        return None;
-    }
+    let node = root.pointer(at).filter(|_| root.alias_at(at, Span::default()).is_none())?;
     let range = node.span.start..node.span.end;
     // An empty value has no text to replace.
     let old = text.get(range.clone()).filter(|old| !old.is_empty())?;
@@ -111,11 +107,18 @@ pub(super) fn sample<'t>(text: &str, old: &'t str) -> &'t str {
     if first.starts_with('{') { "\"" } else { old }
 }
 
-/// Returns the mapping or list that has a value, and the number of its entry or item.
+/// Returns the mapping or list at a pointer. `None` if it is in the value of an alias, or has the entries of other mappings
+/// by a merge key.
+pub(super) fn owner<'a>(root: &'a Node, at: &str) -> Option<&'a Node> {
+    let is_own = root.alias_at(at, Span::default()).is_none();
+    root.pointer(at).filter(|node| is_own && node.merge_key().is_none())
+}
+
+/// Returns the mapping or list that has a value, and the number of its entry or item. `None` if it cannot be edited.
 fn at_pointer<'a>(root: &'a Node, pointer: &str) -> Option<(&'a Node, usize)> {
-    let (owner, _) = pointer.rsplit_once('/')?;
+    let (at, _) = pointer.rsplit_once('/')?;
     let token = pointer::tokens(pointer)?.last()?;
-    let owner = root.pointer(owner)?;
+    let owner = owner(root, at)?;
     let number = match &owner.value {
         Value::Mapping(mapping) => mapping.entries().iter().position(|entry| entry.key == token),
         _ => pointer::index(&token).filter(|number| *number < owner.items().len()),
@@ -123,52 +126,29 @@ fn at_pointer<'a>(root: &'a Node, pointer: &str) -> Option<(&'a Node, usize)> {
     Some((owner, number?))
 }
 
-/// Whether the value at a pointer is an alias, whose text is elsewhere. `None` if there is no such value.
-fn is_alias(root: &Node, at: &str) -> Option<bool> {
-    let (owner, number) = at_pointer(root, at)?;
-    Some(match owner.entries().get(number) {
-        Some(entry) => entry.value.span.start < entry.key_span.end,
-        None => !owner.items().is_sorted_by(|one, other| one.span.start < other.span.start),
-    })
+/// Returns where each part of a mapping or list begins and ends.
+fn parts(text: &str, owner: &Node) -> Vec<(usize, usize)> {
+    let is_flow = is_flow(text, owner);
+    let items = owner.items().iter().map(|item| {
+        let Span { start, end, .. } = item.place();
+        let line = line_start(text, start);
+        let marker = text[line..start].rfind('-').filter(|_| !is_flow);
+        (marker.map_or(start, |marker| line + marker), end)
+    });
+    let entries = owner.entries().iter().map(|Entry { key_span, value, .. }| {
+        let Span { start, end, .. } = value.place();
+        // The place of an empty value is before the colon.
+        let rest = text[end..].trim_start();
+        let is_empty = start == end && rest.starts_with(':');
+        (key_span.start, if is_empty { text.len() - rest.len() + 1 } else { end })
+    });
+    items.chain(entries).collect()
 }
 
-/// Returns where each part of a mapping or list begins, and where it ends unless that is unknown. `None` if a list has an
-/// alias, whose place is unknown.
-fn parts(text: &str, owner: &Node) -> Option<Vec<(usize, Option<usize>)>> {
-    if let Some(first) = owner.items().first() {
-        let is_flow = is_flow(text, owner);
-        let begin = |item: &Node| {
-            let line = line_start(text, item.span.start);
-            let marker = text[line..item.span.start].rfind('-').filter(|_| !is_flow);
-            marker.map_or(item.span.start, |marker| line + marker)
-        };
-        let is_ascending = owner.items().is_sorted_by(|one, other| one.span.start < other.span.start);
-        let parts = owner.items().iter().map(|item| (begin(item), Some(item.span.end)));
-        return (is_ascending && first.span.start >= owner.span.start).then(|| parts.collect());
-    }
-    let end = |Entry { key_span, value, .. }: &Entry| {
-        if value.span.start >= key_span.end {
-            // The place of an empty value is before the colon.
-            let rest = text[value.span.end..].trim_start();
-            let is_empty = value.span.start == value.span.end && rest.starts_with(':');
-            return Some(if is_empty { text.len() - rest.len() + 1 } else { value.span.end });
-        }
-        let rest = text[key_span.end..].trim_start_matches([':', ' ']);
-        let length = rest.find(|it: char| it.is_whitespace() || ",]}".contains(it)).unwrap_or(rest.len());
-        rest.starts_with('*').then(|| text.len() - rest.len() + length)
-    };
-    Some(owner.entries().iter().map(|entry| (entry.key_span.start, end(entry))).collect())
-}
-
-/// Whether a mapping or list has brackets.
+/// Whether a mapping or list has brackets. Without, it begins at its first key or item.
 fn is_flow(text: &str, node: &Node) -> bool {
-    let mut rest = &text[node.span.start..];
-    // The place of a collection can begin with its anchor.
-    while let Some((_, after)) = rest.split_once(char::is_whitespace).filter(|_| rest.starts_with(['&', '!']))
-    {
-        rest = after.trim_start();
-    }
-    rest.starts_with(['{', '['])
+    let first = node.items().first().map(Node::place).or(node.entries().first().map(|entry| entry.key_span));
+    text[node.span.start..].starts_with(['{', '[']) && first.is_none_or(|first| first.start > node.span.start)
 }
 
 /// Returns the start of the line with a place.
@@ -199,15 +179,15 @@ fn add_entry(text: &str, owner: &Node, name: &str, value: &Json) -> Option<Edit>
     let line = line_start(text, first.key_span.start);
     let indent: String = text[line..first.key_span.start].chars().map(|_| ' ').collect();
     let is_simple = |entry: &&Entry| {
-        let written = text.get(entry.value.span.start..entry.value.span.end).unwrap_or_default();
+        let Span { start, end, .. } = entry.value.place();
+        let written = text.get(start..end).unwrap_or_default();
         let is_scalar = !matches!(entry.value.value, Value::Mapping(_) | Value::Sequence(_) | Value::Null);
-        let is_here = entry.value.span.start >= entry.key_span.end;
-        is_scalar && is_here && !written.contains('\n')
+        is_scalar && !written.contains('\n')
     };
     let is_flow = is_flow(text, owner);
     // After the last scalar; a new first line would be far from the others.
     if let Some(anchor) = entries.iter().rfind(is_simple) {
-        let end = anchor.value.span.end;
+        let end = anchor.value.place().end;
         if is_flow {
             return Some(Edit { range: end..end, text: format!(", {entry}") });
         }

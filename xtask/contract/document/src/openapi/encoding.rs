@@ -1,36 +1,23 @@
 //! The encoding of a property of a form.
 
+use super::Object;
 use super::media_type::{Header, covering_media_types, normal_media_type};
 use super::parameter::{Serialization, serialization_in_pairs};
-use super::{Object, Schema};
 
 /// The Encoding Object of a property, with the defaults of one that is missing (section 4.7.15.1).
 #[derive(Clone, Copy, Debug)]
 pub struct Encoding<'a> {
-    object: Option<Object<'a>>,
-    property: Object<'a>,
+    /// The Encoding Object, if there is one.
+    pub object: Option<Object<'a>>,
+    /// The property.
+    pub property: Object<'a>,
 }
 
 impl<'a> Encoding<'a> {
-    /// Returns the encoding of a property, with its Encoding Object if it has one.
-    pub fn new(object: Option<Object<'a>>, property: Object<'a>) -> Self {
-        Self { object, property }
-    }
-
-    /// The Encoding Object, if there is one.
-    pub fn object(&self) -> Option<Object<'a>> {
-        self.object
-    }
-
-    /// The property.
-    pub fn property(&self) -> Object<'a> {
-        self.property
-    }
-
     /// The media types and ranges that the value may have, in normal form and sorted.
     pub fn content_types(&self) -> Vec<String> {
         let written = self.object.and_then(|object| object.text("contentType"));
-        let written = written.unwrap_or_else(|| default_content_type(Schema::new(self.property)));
+        let written = written.unwrap_or_else(|| default_content_type(self.property));
         let mut types: Vec<String> = written.split(',').map(normal_media_type).collect();
         types.sort_unstable();
         types.dedup();
@@ -48,7 +35,7 @@ impl<'a> Encoding<'a> {
     pub fn serialization(&self) -> Serialization<'a> {
         let style = self.object.and_then(|object| object.text("style")).unwrap_or("form");
         let explode = self.object.and_then(|object| object.get("explode")?.as_bool());
-        serialization_in_pairs(style, explode, Some(Schema::new(self.property)))
+        serialization_in_pairs(style, explode, Some(self.property))
     }
 
     /// The headers of the part in `multipart`, by their names in lower case, without `Content-Type`.
@@ -61,13 +48,13 @@ impl<'a> Encoding<'a> {
 }
 
 /// Returns the media type of a value without `contentType`. That of an array is the media type of its items.
-fn default_content_type(schema: Schema<'_>) -> &'static str {
+fn default_content_type(schema: Object<'_>) -> &'static str {
     const MAX_LEVELS: usize = 10;
     let mut schema = Some(schema);
     for _ in 0..MAX_LEVELS {
         let Some(resolved) = schema.and_then(|schema| schema.resolved()) else { break };
-        match resolved.type_name() {
-            Some("array") => schema = resolved.items(),
+        match resolved.text("type") {
+            Some("array") => schema = resolved.child("items"),
             Some("string") if resolved.text("format") == Some("binary") => return "application/octet-stream",
             Some("string" | "number" | "integer" | "boolean") => return "text/plain",
             _ => break,

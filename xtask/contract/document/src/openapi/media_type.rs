@@ -5,31 +5,6 @@ use std::collections::BTreeMap;
 use super::Object;
 use super::parameter::{Serialization, explode_has_effect};
 
-macro_rules! resolved_views {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name<'a> {
-            declared: Object<'a>,
-            object: Object<'a>,
-        }
-
-        impl<'a> $name<'a> {
-            /// Returns the view of an object or a reference to one. `None` if the reference has no target.
-            pub fn new(declared: Object<'a>) -> Option<Self> {
-                Some(Self { declared, object: declared.resolved()? })
-            }
-
-            /// The object where it is used, which may be a reference.
-            pub fn declared(&self) -> Object<'a> {
-                self.declared
-            }
-        }
-
-        deref_to_object!($name, object);
-    )*};
-}
-
 resolved_views! {
     /// A Request Body Object, its reference resolved.
     RequestBody;
@@ -57,17 +32,6 @@ impl Header<'_> {
     /// Returns the serialization of the value.
     pub fn serialization(&self) -> Serialization<'static> {
         ("simple", Some(self.explode()).filter(|_| explode_has_effect("simple", self.schema())))
-    }
-}
-
-/// A Media Type Object.
-#[derive(Clone, Copy, Debug)]
-pub struct MediaType<'a>(pub(super) Object<'a>);
-
-impl<'a> MediaType<'a> {
-    /// The media type or range, as it is written.
-    pub fn media_type(&self) -> &'a str {
-        self.0.name()
     }
 }
 
@@ -103,5 +67,3 @@ pub fn covering_media_types(normal: &str) -> Vec<String> {
     keys.dedup();
     keys
 }
-
-deref_to_object!(MediaType, 0);

@@ -2,7 +2,7 @@
 //!
 //! [`Model::of`] checks the structure in one pass and keeps every node that is an object of the
 //! specification, with its place and the target of its references. All other modules use the model, and do not
-//! traverse the tree or resolve a `$ref` again. The views ([`Operation`], [`Parameter`], [`Schema`], ...)
+//! traverse the tree or resolve a `$ref` again. The views ([`Operation`], [`Parameter`], ...)
 //! apply OpenAPI's rules of inheritance and its defaults, so each rule is written once.
 
 /// Lets a view be used as the object in this field.
@@ -18,13 +18,38 @@ macro_rules! deref_to_object {
     };
 }
 
+/// Declares views of objects that can be references.
+macro_rules! resolved_views {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name<'a> {
+            declared: Object<'a>,
+            object: Object<'a>,
+        }
+
+        impl<'a> $name<'a> {
+            /// Returns the view of an object or a reference to one. `None` if the reference has no target.
+            pub fn new(declared: Object<'a>) -> Option<Self> {
+                Some(Self { declared, object: declared.resolved()? })
+            }
+
+            /// The object where it is used, which may be a reference.
+            pub fn declared(&self) -> Object<'a> {
+                self.declared
+            }
+        }
+
+        deref_to_object!($name, object);
+    )*};
+}
+
 mod encoding;
 mod media_type;
 mod model;
 mod operation;
 mod parameter;
 mod references;
-mod schema;
 mod security;
 pub mod shapes;
 mod structure;
@@ -32,14 +57,11 @@ mod tables;
 mod understood;
 
 pub use encoding::Encoding;
-pub use media_type::{
-    Header, MediaType, RequestBody, Response, covering_media_types, is_json, normal_media_type,
-};
+pub use media_type::{Header, RequestBody, Response, covering_media_types, is_json, normal_media_type};
 pub use model::{Id, Model, Object, Step, head};
 pub use operation::{METHODS, Operation, PathItem, Server, covering_statuses, template};
 pub use parameter::{Parameter, Serialization};
 pub use references::in_place;
-pub use schema::{Additional, Schema};
 pub use security::{Requirement, Security};
 pub use tables::{Demand, Keys, Kind, Shape, Table};
 pub use understood::{Invalid, LeftOut, NOT_UNDERSTOOD, Reason};

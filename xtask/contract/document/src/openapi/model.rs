@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Invalid, Kind, MediaType, Reason, Schema};
+use super::{Invalid, Kind, Reason};
 use crate::finding::{Finding, Spot, Subject};
 use crate::rule::Findings;
 use crate::text::{Document, Node, Span, Value, pointer};
@@ -105,6 +105,11 @@ impl<'a> Model<'a> {
     pub fn all(&'a self, kind: Kind) -> impl Iterator<Item = Object<'a>> {
         let ids = self.kinds.get(&kind).map(Vec::as_slice).unwrap_or_default();
         ids.iter().map(|id| self.object(*id)).filter(|object| !object.is_reference())
+    }
+
+    /// Returns the schemas of the components.
+    pub fn schemas(&'a self) -> impl Iterator<Item = Object<'a>> {
+        self.root().child("components").into_iter().flat_map(|components| components.children("schemas"))
     }
 
     /// The number of all objects, including references.
@@ -241,13 +246,8 @@ impl<'a> Object<'a> {
     }
 
     /// Returns the `schema` of a parameter, a header or a media type, without resolving a reference.
-    pub fn schema(&self) -> Option<Schema<'a>> {
-        self.child("schema").map(Schema::new)
-    }
-
-    /// The media types of the `content` of a parameter, a header or a body.
-    pub fn content(&self) -> impl Iterator<Item = MediaType<'a>> + use<'a> {
-        self.children("content").map(MediaType)
+    pub fn schema(&self) -> Option<Object<'a>> {
+        self.child("schema")
     }
 
     /// Returns the objects directly in this one.
@@ -278,7 +278,7 @@ impl<'a> Object<'a> {
 
     /// Returns its place: that of its key, or else that of its beginning.
     pub fn spot(&self) -> Spot {
-        Spot { pointer: self.pointer(), span: self.span(), subject: self.subject() }
+        self.spot_at(&[], self.span())
     }
 
     /// Returns the place of one of its keys, or its own place if there is no such key.
@@ -293,10 +293,10 @@ impl<'a> Object<'a> {
 
     /// Returns the place of a node in it, at the end of these steps.
     pub fn spot_at(&self, steps: &[Step<'_>], span: Span) -> Spot {
-        let mut spot = self.spot();
-        extend(&mut spot.pointer, steps);
-        spot.span = span;
-        spot
+        let mut pointer = self.pointer();
+        extend(&mut pointer, steps);
+        let alias = self.model.root().node().alias_at(&pointer, span);
+        Spot { pointer, span, subject: self.subject(), alias }
     }
 
     fn below(&self, keyword: &str, pick: impl Fn(Span, Span) -> Span) -> Spot {
@@ -363,7 +363,8 @@ pub fn head(node: &Node) -> Span {
     loop {
         match &node.value {
             Value::Mapping(mapping) => {
-                return mapping.entries().first().map_or(node.span, |entry| entry.key_span);
+                let first = mapping.entries().first().filter(|first| node.inherited(first).is_none());
+                return first.map_or(node.span, |first| first.key_span);
             }
             Value::Sequence(items) if !items.is_empty() => node = &items[0],
             _ => return node.span,

@@ -9,12 +9,10 @@ use super::{Kind, Model, Object, Parameter, RequestBody, Response, Security};
 /// The fixed fields of the Path Item Object that hold an operation (section 4.7.9).
 pub const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
-/// A Path Item Object, under its path or the expression of a callback.
-#[derive(Clone, Copy, Debug)]
-pub struct PathItem<'a> {
-    /// The object at the path, which may have other fields beside a reference.
-    declared: Object<'a>,
-    object: Object<'a>,
+resolved_views! {
+    /// A Path Item Object, under its path or the expression of a callback. Where it is used, it may have other fields beside
+    /// the reference.
+    PathItem;
 }
 
 /// An Operation Object.
@@ -44,11 +42,6 @@ impl<'a> Model<'a> {
 }
 
 impl<'a> PathItem<'a> {
-    /// Returns the view of a path item or a reference to one. `None` if the reference has no target.
-    pub fn new(declared: Object<'a>) -> Option<Self> {
-        Some(Self { declared, object: declared.resolved()? })
-    }
-
     /// The path template, or the expression of a callback.
     pub fn path(&self) -> &'a str {
         self.declared.name()
@@ -239,6 +232,5 @@ impl<'a> Server<'a> {
     }
 }
 
-deref_to_object!(PathItem, object);
 deref_to_object!(Operation, object);
 deref_to_object!(Server, 0);

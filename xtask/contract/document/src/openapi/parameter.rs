@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Object, Schema};
+use super::Object;
 
 /// A Parameter Object with a name and a location, its reference resolved.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +84,7 @@ impl<'a> Parameter<'a> {
 pub(super) fn serialization_in_pairs<'a>(
     style: &'a str,
     explode: Option<bool>,
-    schema: Option<Schema<'a>>,
+    schema: Option<Object<'a>>,
 ) -> Serialization<'a> {
     let explode = explode.unwrap_or(style == "form");
     let style = if schema.is_some_and(is_scalar) { "form" } else { style };
@@ -92,7 +92,7 @@ pub(super) fn serialization_in_pairs<'a>(
 }
 
 /// Whether `explode` affects a value of this style (section 4.7.12.2, the table of examples).
-pub(super) fn explode_has_effect(style: &str, schema: Option<Schema<'_>>) -> bool {
+pub(super) fn explode_has_effect(style: &str, schema: Option<Object<'_>>) -> bool {
     let is_list = |schema| value_type(schema) == Some("array");
     match style {
         "deepObject" => false,
@@ -101,20 +101,20 @@ pub(super) fn explode_has_effect(style: &str, schema: Option<Schema<'_>>) -> boo
     }
 }
 
-fn is_scalar(schema: Schema<'_>) -> bool {
+fn is_scalar(schema: Object<'_>) -> bool {
     matches!(value_type(schema), Some("string" | "number" | "integer" | "boolean"))
 }
 
 /// Returns the `type` of a schema, or of a part of its `allOf`.
-fn value_type(schema: Schema<'_>) -> Option<&str> {
+fn value_type(schema: Object<'_>) -> Option<&str> {
     const MAX_PARTS: usize = 100;
     let mut open = vec![schema];
     for _ in 0..MAX_PARTS {
         let schema = open.pop()?.resolved()?;
-        if let Some(kind) = schema.type_name() {
+        if let Some(kind) = schema.text("type") {
             return Some(kind);
         }
-        open.extend(schema.members("allOf"));
+        open.extend(schema.children("allOf"));
     }
     None
 }

@@ -5,7 +5,7 @@
 //!
 //! The same pass builds the [`Model`] that all other rules use.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::text::{Entry, Node, Span, Value};
 
@@ -43,7 +43,7 @@ pub(super) fn model<'a>(document: &'a Document, findings: &mut Findings) -> Mode
         complete: true,
         invalid: Vec::new(),
     };
-    let mut walker = Walker { model, findings, parent: None, steps: Vec::new() };
+    let mut walker = Walker { model, findings, parent: None, steps: Vec::new(), wrong_keys: HashSet::new() };
     walker.open(Kind::OpenApi, &document.root, None, false);
     walker.extensions(&document.root);
     let mut model = walker.model;
@@ -58,6 +58,8 @@ struct Walker<'a, 'f> {
     parent: Option<Id>,
     /// The steps from the parent to the current node.
     steps: Vec<Step<'a>>,
+    /// The places of keys that are no keywords of their object. Each alias has those of its value again.
+    wrong_keys: HashSet<(Kind, usize)>,
 }
 
 impl<'a> Walker<'a, '_> {
@@ -148,6 +150,9 @@ impl<'a> Walker<'a, '_> {
             return;
         }
         if matches!(keys, Keys::Extensions | Keys::Nothing) {
+            if !self.wrong_keys.insert((kind, entry.key_span.start)) {
+                return;
+            }
             let message =
                 format!("`{}` is not a keyword of the {}.", shortened(&entry.key), kind.table().name);
             let fix = shapes::instead_of(kind, &entry.key);
@@ -295,7 +300,7 @@ impl<'a> Walker<'a, '_> {
         let steps: Vec<_> = self.steps.iter().chain(more).copied().collect();
         let spot = match self.parent {
             Some(parent) => self.model.object(parent).spot_at(&steps, span),
-            None => Spot { pointer: String::new(), span, subject: Subject::document() },
+            None => Spot { pointer: String::new(), span, subject: Subject::document(), alias: None },
         };
         self.findings.add(rule, spot, message, fix)
     }

@@ -88,7 +88,7 @@ impl Reader<'_> {
                     };
                     let key_span = self.span(property.name.range());
                     if let Some(first) = mapping.get(key) {
-                        return Err(Problem::at(key_span, duplicate_key(key, first)));
+                        return Err(Problem::at(key_span, duplicate_key(key, first.key_span)));
                     }
                     let value = self.node(&property.value, depth + 1)?;
                     mapping.push(Entry { key: key.to_owned(), key_span, value });
@@ -96,7 +96,7 @@ impl Reader<'_> {
                 Value::Mapping(mapping)
             }
         };
-        Ok(Node { value, span })
+        Ok(Node::new(value, span))
     }
 
     fn span(&mut self, range: Range) -> Span {

@@ -1,103 +1,97 @@
-//! Finds and explains common mistakes in YAML. The parser often reports them many lines later.
+//! Explains the errors of the YAML parser, at the place of their likely cause.
 
-/// The greatest distance in lines between an unclosed quote and the error of the parser.
-const LINES: usize = 200;
+use granit_parser::{ErrorKind as Kind, ScanError};
 
-/// Returns the offset of a quote that is not closed on its own line, but on the line of the error or not at all.
-pub(super) fn unclosed_quote(text: &str, error_line: usize) -> Option<usize> {
-    let first = error_line.saturating_sub(LINES);
-    let mut start = text.split_inclusive('\n').take(first).map(str::len).sum::<usize>();
-    for (number, line) in text[start..].split_inclusive('\n').enumerate().take(error_line - first) {
-        if let Some(position) = opening_quote(line) {
-            let value = &text[start + position..];
-            let lines = quoted(value).map(|end| value[..end].matches('\n').count());
-            if lines.is_none_or(|lines| lines > 0 && first + number + 1 + lines >= error_line) {
-                return Some(start + position);
-            }
-        }
-        start += line.len();
+use super::tree::{Problem, Span};
+use super::yaml::too_deep;
+
+/// What was read before an error of the parser.
+pub(super) struct Before {
+    /// The last scalar or bracket.
+    pub(super) last: Span,
+    /// The innermost list or mapping with brackets that has not ended.
+    pub(super) flow: Option<Span>,
+}
+
+/// Explains an error of the parser, which it reports at a place.
+pub(super) fn explained(text: &str, error: &ScanError, place: Span, before: &Before) -> Problem {
+    let (kind, last) = (error.kind(), before.last);
+    if *kind == Kind::RecursionLimitExceeded {
+        return Problem::at(place, too_deep());
     }
-    None
-}
-
-/// The first quote of a line that begins a value.
-fn opening_quote(line: &str) -> Option<usize> {
-    let quotes = line.char_indices().filter(|(_, character)| matches!(character, '\'' | '"'));
-    let mut begins = quotes.map(|(position, _)| (position, line[..position].trim_end()));
-    let (position, before) = begins.next()?;
-    let begins_value = before.is_empty() || before.ends_with([':', '-', ',', '[', '{']);
-    begins_value.then_some(position)
-}
-
-/// Returns the length of the string in quotes with which a text begins; `None` if the quote is not closed.
-pub(super) fn quoted(text: &str) -> Option<usize> {
-    let mut characters = text.char_indices();
-    let (_, quote) = characters.next()?;
-    while let Some((position, character)) = characters.next() {
-        match character {
-            '\\' if quote == '"' => drop(characters.next()),
-            // Two single quotes are an escaped single quote.
-            '\'' if quote == '\'' && characters.as_str().starts_with('\'') => drop(characters.next()),
-            _ if character == quote => return Some(position + 1),
-            _ => {}
-        }
+    // The scalar that cannot be read begins after the indicators that follow the last one.
+    let rest = text[last.end..].trim_start_matches(|it: char| it.is_whitespace() || ":,-?[{".contains(it));
+    let begin = text.len() - rest.len();
+    let has_lines = text.get(begin..place.start).is_some_and(|scalar| scalar.contains('\n'));
+    if rest.starts_with(['\'', '"']) && (has_lines || *kind == Kind::UnclosedQuotedScalar) {
+        let message = "this quote is not closed on its line; close it, or use a block scalar (`|`)";
+        return Problem::in_text(text, begin, message);
     }
-    None
-}
-
-/// The number of lines up to that of the error in which a key without a value is searched.
-const LINES_OF_KEY: usize = 3;
-
-/// Returns the offset of a key without a value, such as one that is being written: the text of the line of the error, or
-/// of a line shortly before it, if it has no colon and the indentation of a key beside it.
-pub(super) fn half_written(text: &str, error_line: usize) -> Option<usize> {
-    let indentation = |line: &str| line.len() - line.trim_start().len();
-    let lines: Vec<&str> = text.split_inclusive('\n').take(error_line + 1).collect();
-    (error_line.saturating_sub(LINES_OF_KEY)..error_line).find_map(|number| {
-        let line = *lines.get(number)?;
-        let word = line.trim();
-        let is_inside = |other: &&&str| indentation(other) > indentation(line);
-        let before = lines[..number].iter().rev().find(|other| !is_inside(other));
-        let is_key = |other: &&str| other.contains(':') && indentation(other) == indentation(line);
-        let is_beside_key = before.into_iter().chain(lines.get(number + 1)).any(is_key);
-        let is_word = !word.is_empty() && !word.contains(':') && !word.starts_with(['-', '#', '\'', '"']);
-        // The lines of a block scalar are text.
-        let owner = lines[..number].iter().rev().find(|it| indentation(it) < indentation(line));
-        let header = owner.and_then(|owner| owner.split_whitespace().last());
-        let is_text = header.is_some_and(|header| header.starts_with(['|', '>']));
-        let before = lines[..number].iter().map(|line| line.len()).sum::<usize>();
-        (is_word && is_beside_key && !is_text).then(|| before + indentation(line))
-    })
+    let is_unclosed = matches!(kind, Kind::UnclosedFlowCollection { .. });
+    if let Some(open) = before.flow {
+        if is_unclosed || open.line < place.line {
+            let bracket = &text[open.start..=open.start];
+            let close = if bracket == "[" { "]" } else { "}" };
+            let message = format!("this `{bracket}` is not closed; add `{close}`, or the missing `,` inside");
+            return Problem::at(open, message);
+        }
+        return Problem::at(place, known(error));
+    }
+    // The parser reports some tabs at the scalar before.
+    let next = if *kind == Kind::TabInPlainScalar { place.line + 1 } else { place.line };
+    if let Some(tab) = [place.line, next].into_iter().find_map(|line| tab(text, line)) {
+        return Problem::in_text(text, tab, "a tab cannot be used for indentation; use spaces");
+    }
+    // A key without a value, such as one that is being written, and the key below it are one scalar of two lines.
+    let begins_line = text[..last.start].rsplit('\n').next().is_some_and(|it| it.trim_start().is_empty());
+    let word = match kind {
+        Kind::SimpleKeyExpected => Some(place),
+        Kind::MappingValueNotAllowed if begins_line && text[last.start..last.end].contains('\n') => {
+            Some(last)
+        }
+        _ => None,
+    };
+    match word {
+        Some(word) => Problem::at(word, "expected `key: value`, but this has no `: `"),
+        None => Problem::at(place, known(error)),
+    }
 }
 
 /// The offset of the first tab in the indentation of a line.
-pub(super) fn tab(text: &str, line: usize) -> Option<usize> {
+fn tab(text: &str, line: usize) -> Option<usize> {
     let start = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
     let tab = text[start..].find('\t')?;
     text[start..start + tab].chars().all(|before| before == ' ').then_some(start + tab)
 }
 
-/// Explains an error of the parser: the frequent ones, which are recognised by a part of its message.
-pub(super) fn explained(info: &str) -> String {
-    let known = EXPLANATIONS.iter().find(|(part, _)| info.contains(part));
-    known.map_or_else(|| format!("this is not valid YAML: {info}"), |(_, text)| (*text).to_owned())
+fn known(error: &ScanError) -> String {
+    let text = match error.kind() {
+        Kind::TabNotAllowed
+        | Kind::TabInBlockIndentation
+        | Kind::TabInIndentation
+        | Kind::TabInPlainScalar
+        | Kind::TabAtBlockScalarStart
+        | Kind::InvalidBlockEntryWhitespace
+        | Kind::InvalidMappingValueWhitespace => "a tab is not allowed here; use spaces",
+        Kind::MappingValueNotAllowed | Kind::InvalidColonPlacement => {
+            "a `: ` is not allowed inside a plain value; quote the value, or write a space after the first `:`"
+        }
+        Kind::UnknownAnchor => "no anchor with this name is defined above; quote the value if it is text",
+        Kind::InvalidTrailingSingleQuotedScalar | Kind::InvalidTrailingDoubleQuotedScalar => {
+            "text follows the closing quote; double a quote inside single quotes"
+        }
+        Kind::ExpectedBlockSequenceEntry => "expected `- ` at this indentation, as in the items above",
+        Kind::ExpectedBlockMappingKey => "expected `key: value` at this indentation",
+        Kind::ExpectedFlowSequenceSeparator => "expected `,` or `]`",
+        Kind::ExpectedFlowMappingSeparator => "expected `,` or `}`",
+        Kind::UnknownQuotedScalarEscape | Kind::InvalidQuotedScalarHexEscape | Kind::InvalidUnicodeEscape => {
+            "this escape is not valid in YAML; double the backslash, or use single quotes"
+        }
+        Kind::InvalidIndentation | Kind::InvalidBlockScalarIndent => {
+            "the indentation does not match the lines above"
+        }
+        Kind::UnexpectedCharacter { .. } => "this character cannot begin a value; quote the value",
+        _ => return format!("this is not valid YAML: {}", error.info()),
+    };
+    text.to_owned()
 }
-
-const EXPLANATIONS: &[(&str, &str)] = &[
-    ("tab", "a tab is not allowed here; use spaces"),
-    (
-        "mapping values",
-        "a `: ` is not allowed inside a plain value; quote the value, or write a space after the first `:`",
-    ),
-    ("unknown anchor", "no anchor with this name is defined above; quote the value if it is text"),
-    ("YAML whitespace", "a tab is not allowed here; use spaces"),
-    ("trailing content", "text follows the closing quote; double a quote inside single quotes"),
-    ("'-' indicator", "expected `- ` at this indentation, as in the items above"),
-    ("expected key", "expected `key: value` at this indentation"),
-    ("key expect", "expected `key: value`; quote the text if it is a value"),
-    ("flow sequence", "expected `,` or `]`"),
-    ("flow mapping", "expected `,` or `}`"),
-    ("escape", "this escape is not valid in YAML; double the backslash, or use single quotes"),
-    ("indent", "the indentation does not match the lines above"),
-    ("character", "this character cannot begin a value; quote the value"),
-];

@@ -51,6 +51,6 @@ pub fn in_reference(reference: &str) -> Option<Cow<'_, str>> {
     String::from_utf8(bytes).ok().map(Cow::from)
 }
 
-fn unescaped(token: &str) -> Cow<'_, str> {
+pub(super) fn unescaped(token: &str) -> Cow<'_, str> {
     if token.contains('~') { token.replace("~1", "/").replace("~0", "~").into() } else { token.into() }
 }

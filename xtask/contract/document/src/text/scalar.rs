@@ -1,6 +1,6 @@
 //! The values of scalars in the core schema of YAML 1.2.2, section 10.3.2.
 
-use saphyr_parser::ScalarStyle;
+use granit_parser::ScalarStyle;
 use serde_json::Number as Nearest;
 
 use super::number::Number;

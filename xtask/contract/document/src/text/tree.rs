@@ -43,13 +43,16 @@ impl Span {
     }
 }
 
-/// A value and its place. The value of an alias has the place of the anchor.
+/// A value and its place.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// The value.
     pub value: Value,
-    /// The place. A block collection begins at its first key or item.
+    /// The place where the value is written; for an alias, that of the anchored value. A block collection begins at its
+    /// first key or item.
     pub span: Span,
+    /// The place of the alias, if this is one.
+    pub alias: Option<Box<Span>>,
 }
 
 /// The value of a node.
@@ -84,6 +87,8 @@ pub struct Entry {
 #[derive(Clone, Debug, Default)]
 pub struct Mapping {
     entries: Vec<Entry>,
+    /// The place of the merge key `<<`, which adds entries of other mappings.
+    merge_key: Option<Span>,
     /// The position of each key. `None` while a linear search is faster.
     #[expect(clippy::box_collection, reason = "most mappings have none")]
     index: Option<Box<HashMap<String, usize>>>,
@@ -107,6 +112,16 @@ impl Mapping {
         self.entries.get(position?)
     }
 
+    /// Adds the entries of other mappings that a merge key names. Own entries have precedence, then the earlier mappings.
+    pub(super) fn merge(&mut self, merge_key: Span, sources: &[Node]) {
+        self.merge_key = Some(merge_key);
+        for entry in sources.iter().flat_map(Node::entries) {
+            if self.get(&entry.key).is_none() {
+                self.push(entry.clone());
+            }
+        }
+    }
+
     /// Adds an entry whose key is new.
     pub(super) fn push(&mut self, entry: Entry) {
         if self.entries.len() == MAX_LINEAR {
@@ -121,6 +136,51 @@ impl Mapping {
 }
 
 impl Node {
+    /// A value at a place.
+    pub(super) fn new(value: Value, span: Span) -> Self {
+        Self { value, span, alias: None }
+    }
+
+    /// Returns the place where it is used: that of the alias, or else that of the value.
+    pub fn place(&self) -> Span {
+        self.alias.as_deref().copied().unwrap_or(self.span)
+    }
+
+    /// Returns the place of the merge key `<<` of a mapping.
+    pub fn merge_key(&self) -> Option<Span> {
+        match &self.value {
+            Value::Mapping(mapping) => mapping.merge_key,
+            _ => None,
+        }
+    }
+
+    /// Returns the merge key by which a mapping has an entry. `None` if the entry is its own.
+    pub fn inherited(&self, entry: &Entry) -> Option<Span> {
+        let is_own = self.span.start <= entry.key_span.start && entry.key_span.end <= self.span.end;
+        self.merge_key().filter(|_| !is_own)
+    }
+
+    /// Returns the first alias or merge key on the way to a JSON pointer. `None` if there is none, or if `span` is the key at
+    /// the end of the pointer, which belongs to the mapping with the alias.
+    pub fn alias_at(&self, pointer: &str, span: Span) -> Option<Span> {
+        let (mut node, mut key_span) = (self, None);
+        for token in pointer::tokens(pointer)? {
+            if let Some(alias) = &node.alias {
+                return Some(**alias);
+            }
+            match node.entry(&token) {
+                Some(entry) => {
+                    if let Some(merge_key) = node.inherited(entry) {
+                        return Some(merge_key);
+                    }
+                    (node, key_span) = (&entry.value, Some(entry.key_span));
+                }
+                None => (node, key_span) = (node.items().get(pointer::index(&token)?)?, None),
+            }
+        }
+        node.alias.as_deref().copied().filter(|_| key_span != Some(span))
+    }
+
     /// The value under this key, if this is a mapping that has it.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.value)
@@ -206,25 +266,22 @@ impl Node {
             Value::Mapping(known) => {
                 let mut mapping = Mapping::default();
                 for Entry { key, key_span, value } in known.entries() {
-                    if let Some(value) = changed(key, value) {
-                        mapping.push(Entry { key: key.clone(), key_span: *key_span, value });
-                    }
+                    let value = changed(key, value);
+                    let entry = value.map(|value| Entry { key: key.clone(), key_span: *key_span, value });
+                    entry.into_iter().for_each(|entry| mapping.push(entry));
                 }
-                for (at, value) in inside {
-                    let key = pointer::tokens(&at[prefix.len() - 1..])
-                        .and_then(|mut tokens| tokens.next())
-                        .unwrap_or_default();
-                    let is_here = !at[prefix.len()..].contains('/');
-                    if let Some(value) = value.as_ref().filter(|_| is_here && known.get(&key).is_none()) {
+                for (at, value) in inside.filter(|(at, _)| !at[prefix.len()..].contains('/')) {
+                    let key = pointer::unescaped(&at[prefix.len()..]).into_owned();
+                    if let Some(value) = value.as_ref().filter(|_| known.get(&key).is_none()) {
                         let value = value.placed(self.span);
-                        mapping.push(Entry { key: key.into_owned(), key_span: self.span, value });
+                        mapping.push(Entry { key, key_span: self.span, value });
                     }
                 }
                 Value::Mapping(mapping)
             }
             other => other.clone(),
         };
-        Self { value, span: self.span }
+        Self { value, span: self.span, alias: self.alias.clone() }
     }
 
     /// Returns the same data at a place.
@@ -240,7 +297,7 @@ impl Node {
             }
             other => other.clone(),
         };
-        Self { value, span }
+        Self::new(value, span)
     }
 
     /// Returns the same data without positions.

@@ -1,7 +1,7 @@
 //! YAML to a tree, from the events of the parser, with an explicit stack.
 //!
 //! Keys are text (`200` and `'200'` are one key), plain scalars follow the core schema of YAML 1.2.2 (section
-//! 10.3.2), anchors and aliases are resolved. What JSON cannot express is refused: two documents in one
+//! 10.3.2), aliases are resolved, and merge keys (`<<`) add the entries of other mappings as in YAML 1.1. What JSON cannot express is refused: two documents in one
 //! file, a key that is a list, a repeated key, tags, infinity.
 //!
 //! Depth and size are checked before memory is allocated, so that neither brackets nor aliases can exhaust the
@@ -10,9 +10,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span as Range, StrInput};
+use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span as Range, StrInput};
 
-use super::mistakes;
+use super::mistakes::{self, Before};
 use super::scalar;
 use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened};
 
@@ -20,8 +20,8 @@ use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened};
 pub const MAX_DEPTH: usize = 100;
 /// The limit of values of a document, with each alias expanded.
 pub const MAX_NODES: usize = 2_000_000;
-/// The limit of bytes of text that aliases may add.
-const MAX_ALIASED_BYTES: usize = 64 << 20;
+/// The number of bytes in the text of an alias that count as one value.
+const BYTES_OF_VALUE: usize = 32;
 
 /// Decodes the text of a file.
 ///
@@ -52,15 +52,8 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
             format!("the control character U+{:04X} is not allowed; remove it", u32::from(character));
         return Err(Problem::in_text(text, position, message));
     }
-    Reader {
-        offsets: Offsets::new(text),
-        open: Vec::new(),
-        anchors: HashMap::new(),
-        nodes: 0,
-        aliased: 0,
-        root: None,
-    }
-    .run(Parser::new_from_str(text))
+    let (open, anchors) = (Vec::new(), HashMap::new());
+    Reader { text, open, anchors, nodes: 0, root: None }.run(Parser::new_from_str(text))
 }
 
 /// Returns the size of a copy of a subtree: its nodes, its bytes of text, and its levels of lists and mappings.
@@ -79,8 +72,10 @@ fn size(node: &Node) -> [usize; 3] {
 #[derive(Clone)]
 struct Built {
     node: Node,
-    /// The original text of a scalar, in case it becomes a key.
+    /// The text of a scalar, in case it becomes a key.
     written: Option<String>,
+    /// Whether the text is `<<` without quotes.
+    is_merge_key: bool,
 }
 
 /// A list or mapping that has begun and not ended.
@@ -88,28 +83,29 @@ struct Open {
     node: Node,
     /// The key of a mapping whose value has not been read.
     key: Option<(String, Span)>,
+    /// The merge key of a mapping, and the mappings that it adds.
+    merge: Option<(Span, Vec<Node>)>,
     anchor: usize,
 }
 
 struct Reader<'a> {
-    offsets: Offsets<'a>,
+    text: &'a str,
     open: Vec<Open>,
     anchors: HashMap<usize, Rc<Built>>,
     /// Nodes made so far.
     nodes: usize,
-    /// Bytes of text that aliases added so far.
-    aliased: usize,
     root: Option<Node>,
 }
 
 impl<'a> Reader<'a> {
     fn run(mut self, mut parser: Parser<'a, StrInput<'a>>) -> Result<Node, Problem> {
-        let mut documents = 0;
+        let (mut documents, mut last) = (0, Span::default());
         while let Some(event) = parser.next_event() {
-            let (event, range) = event.map_err(|error| self.not_yaml(&error))?;
+            let (event, range) = event.map_err(|error| self.not_yaml(&error, last))?;
             let span = self.span(range);
+            last = span;
             match event {
-                Event::DocumentStart(_) => {
+                Event::DocumentStart(..) => {
                     documents += 1;
                     if documents > 1 {
                         return Err(Problem::at(
@@ -121,35 +117,37 @@ impl<'a> Reader<'a> {
                 Event::SequenceStart(.., Some(tag))
                 | Event::MappingStart(.., Some(tag))
                 | Event::Scalar(.., Some(tag)) => {
-                    let tag = format!("{}{}", tag.handle.replace("tag:yaml.org,2002:", "!!"), tag.suffix);
-                    let tag = shortened(&tag);
+                    let place = range.tag_span().map_or(span, |tag| self.span(tag));
+                    let tag = shortened(&tag.original());
                     let message = format!(
                         "the tag `{tag}` is not supported; remove it, and quote a value that is text"
                     );
-                    return Err(Problem::at(span, message));
+                    return Err(Problem::at(place, message));
                 }
-                Event::SequenceStart(anchor, None) => {
-                    self.begin(Node { value: Value::Sequence(Vec::new()), span }, anchor)?;
+                Event::SequenceStart(_, anchor, None) => {
+                    self.begin(Node::new(Value::Sequence(Vec::new()), span), anchor)?;
                 }
-                Event::MappingStart(anchor, None) => {
-                    self.begin(Node { value: Value::Mapping(Mapping::default()), span }, anchor)?;
+                Event::MappingStart(_, anchor, None) => {
+                    self.begin(Node::new(Value::Mapping(Mapping::default()), span), anchor)?;
                 }
                 Event::SequenceEnd | Event::MappingEnd => self.end(span)?,
                 Event::Scalar(text, style, anchor, None) => {
-                    let span = self.offsets.scalar(span, style);
+                    // The parser writes `~` for an empty value.
+                    let text = if range.is_empty() { String::new() } else { text.into_owned() };
                     let value = scalar::value(&text, style).map_err(|message| Problem::at(span, message))?;
                     self.spend(1, span)?;
-                    let built = Built { node: Node { value, span }, written: Some(text.into_owned()) };
-                    self.put(built, anchor, span)?;
+                    let is_merge_key = text == "<<" && style == ScalarStyle::Plain;
+                    let node = Node::new(value, span);
+                    self.put(Built { node, written: Some(text), is_merge_key }, anchor)?;
                 }
                 Event::Alias(anchor) => self.alias(anchor, span)?,
-                Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+                _ => {}
             }
         }
         match self.root {
-            Some(Node { value: Value::Null, span }) => Err(Problem::at(span, "the document is empty")),
+            Some(Node { value: Value::Null, span, .. }) => Err(Problem::at(span, "the document is empty")),
             Some(root) => Ok(root),
-            None => Err(Problem::in_text(self.offsets.text, 0, "the document is empty")),
+            None => Err(Problem::in_text(self.text, 0, "the document is empty")),
         }
     }
 
@@ -157,20 +155,22 @@ impl<'a> Reader<'a> {
         let start = node.span;
         self.check_depth(1, start)?;
         self.spend(1, start)?;
-        self.open.push(Open { node, key: None, anchor });
+        self.open.push(Open { node, key: None, merge: None, anchor });
         Ok(())
     }
 
     fn end(&mut self, end: Span) -> Result<(), Problem> {
-        let Some(Open { mut node, anchor, .. }) = self.open.pop() else {
+        let Some(Open { mut node, merge, anchor, .. }) = self.open.pop() else {
             return Err(Problem::at(end, "this closes a list or mapping that was not opened"));
         };
-        // A bracket ends a flow collection; the parser's end is the next token. A block collection ends with its last part.
+        // A bracket ends a flow collection. A block collection ends with its last part.
         if end.end > end.start {
-            node.span.end = end.start + 1;
+            node.span.end = end.end;
         }
-        let span = node.span;
-        self.put(Built { node, written: None }, anchor, span)
+        if let (Value::Mapping(mapping), Some((merge_key, sources))) = (&mut node.value, merge) {
+            mapping.merge(merge_key, &sources);
+        }
+        self.put(Built { node, written: None, is_merge_key: false }, anchor)
     }
 
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Problem> {
@@ -178,18 +178,16 @@ impl<'a> Reader<'a> {
             return Err(Problem::at(span, "this alias refers to a value that contains the alias"));
         };
         let [nodes, bytes, levels] = size(&built.node);
-        self.aliased = self.aliased.saturating_add(bytes);
-        if self.aliased > MAX_ALIASED_BYTES {
-            let message = format!("the aliases add more than {} MiB of text", MAX_ALIASED_BYTES >> 20);
-            return Err(Problem::at(span, message));
-        }
         self.check_depth(levels, span)?;
-        self.spend(nodes, span)?;
-        self.put(Built::clone(&built), 0, span)
+        self.spend(nodes + bytes / BYTES_OF_VALUE, span)?;
+        let mut built = Built::clone(&built);
+        built.node.alias = Some(Box::new(span));
+        self.put(Built { is_merge_key: false, ..built }, 0)
     }
 
-    /// Adds a finished value to the innermost open list or mapping; `span` is the place of the value or alias.
-    fn put(&mut self, built: Built, anchor: usize, span: Span) -> Result<(), Problem> {
+    /// Adds a finished value or an alias to the innermost open list or mapping.
+    fn put(&mut self, built: Built, anchor: usize) -> Result<(), Problem> {
+        let span = built.node.place();
         if anchor != 0 {
             // The copy counts too, because nested anchors multiply the copies.
             self.spend(size(&built.node)[0], span)?;
@@ -199,34 +197,38 @@ impl<'a> Reader<'a> {
             self.root = Some(built.node);
             return Ok(());
         };
-        // The place of an empty value is that of the next token.
-        if span.end > span.start {
-            open.node.span.end = open.node.span.end.max(span.end);
-        }
+        open.node.span.end = open.node.span.end.max(span.end);
         match (&mut open.node.value, open.key.take()) {
             (Value::Mapping(mapping), None) => {
                 let Some(key) = built.written else {
                     return Err(Problem::at(span, "a key must be text, not a list or a mapping"));
                 };
-                if let Some(first) = mapping.get(&key) {
+                let first = match &open.merge {
+                    _ if !built.is_merge_key => mapping.get(&key).map(|entry| entry.key_span),
+                    merge => merge.as_ref().map(|(merge_key, _)| *merge_key),
+                };
+                if let Some(first) = first {
                     return Err(Problem::at(span, duplicate_key(&key, first)));
                 }
-                if key == "<<" && self.offsets.text[span.start..].starts_with("<<") {
-                    let message =
-                        "merge keys (`<<`) are not part of YAML 1.2; copy the keys, or quote this one";
-                    return Err(Problem::at(span, message));
+                if built.is_merge_key {
+                    open.merge = Some((span, Vec::new()));
                 }
                 open.key = Some((key, span));
             }
-            (Value::Mapping(mapping), Some((key, key_span))) => {
-                let mut value = built.node;
-                // The place of an alias is that of its anchor, before the key.
-                let is_empty = built.written.as_deref() == Some("") && value.span.start >= key_span.end;
-                if is_empty && matches!(value.value, Value::Null) {
-                    value.span = self.offsets.after(key_span, value.span);
+            (Value::Mapping(mapping), Some((key, key_span))) => match &mut open.merge {
+                Some((merge_key, sources)) if *merge_key == key_span => {
+                    *sources = match built.node.value {
+                        Value::Sequence(items) => items,
+                        _ => vec![built.node],
+                    };
+                    if sources.iter().any(|source| !matches!(source.value, Value::Mapping(_))) {
+                        let message = "the value of the merge key `<<` must be a mapping or a list of mappings; quote \
+                                       the key if it is text";
+                        return Err(Problem::at(span, message));
+                    }
                 }
-                mapping.push(Entry { key, key_span, value });
-            }
+                _ => mapping.push(Entry { key, key_span, value: built.node }),
+            },
             (Value::Sequence(items), _) => items.push(built.node),
             _ => {}
         }
@@ -249,43 +251,17 @@ impl<'a> Reader<'a> {
     }
 
     fn span(&self, range: Range) -> Span {
-        let start = self.offsets.place(range.start.index());
-        let end = self.offsets.byte(range.end.index()).max(start.start);
-        // The parser's end of a block scalar is the next token. The blanks before it are not part of the scalar.
-        let end = start.start + self.offsets.text[start.start..end].trim_end().len();
+        let start = place(&range.start);
+        let end = range.end.byte_offset().unwrap_or_default().max(start.start);
+        // The blank lines after a block scalar are not part of it.
+        let end = start.start + self.text[start.start..end].trim_end().len();
         Span { end, ..start }
     }
 
-    /// Reports an error of the parser at the place of its likely cause.
-    fn not_yaml(&self, error: &ScanError) -> Problem {
-        let text = self.offsets.text;
-        let place = self.offsets.place(error.marker().index());
-        // The parser looks ahead and has its own limit of depth.
-        if error.info().contains("recursion limit") {
-            return Problem::at(place, too_deep());
-        }
-        if let Some(quote) = mistakes::unclosed_quote(text, place.line) {
-            let message = "this quote is not closed on its line; close it, or use a block scalar (`|`)";
-            return Problem::in_text(text, quote, message);
-        }
+    fn not_yaml(&self, error: &ScanError, last: Span) -> Problem {
         let mut open = self.open.iter().rev().map(|open| open.node.span);
-        let flow = open.find(|span| text[span.start..].starts_with(['[', '{']));
-        if let Some(open) = flow.filter(|open| open.line < place.line || place.start >= text.len()) {
-            let bracket = &text[open.start..=open.start];
-            let close = if bracket == "[" { "]" } else { "}" };
-            let message = format!("this `{bracket}` is not closed; add `{close}`, or the missing `,` inside");
-            return Problem::at(open, message);
-        }
-        // The parser reports some tabs at the end of the line before.
-        let next = if error.info().contains("tab") { place.line + 1 } else { place.line };
-        let tab = [place.line, next].into_iter().find_map(|line| mistakes::tab(text, line));
-        if let Some(tab) = tab.filter(|_| flow.is_none()) {
-            return Problem::in_text(text, tab, "a tab cannot be used for indentation; use spaces");
-        }
-        if let Some(key) = mistakes::half_written(text, place.line).filter(|_| flow.is_none()) {
-            return Problem::in_text(text, key, "expected `key: value`, but this has no `: `");
-        }
-        Problem::at(place, mistakes::explained(error.info()))
+        let flow = open.find(|span| self.text[span.start..].starts_with(['[', '{']));
+        mistakes::explained(self.text, error, place(error.marker()), &Before { last, flow })
     }
 }
 
@@ -294,88 +270,16 @@ pub(super) fn too_deep() -> String {
 }
 
 pub(super) fn too_many() -> String {
-    format!("the document has more than {MAX_NODES} values, with each alias expanded")
+    format!("the document has more than {MAX_NODES} values or too much text, with each alias expanded")
 }
 
-pub(super) fn duplicate_key(key: &str, first: &Entry) -> String {
-    let line = first.key_span.line;
+pub(super) fn duplicate_key(key: &str, first: Span) -> String {
+    let line = first.line;
     format!("the key `{}` is already in this mapping, on line {line}; remove or rename one", shortened(key))
 }
 
-/// Converts the parser's positions, which count characters, to bytes, lines and columns. The parser's own lines
-/// are off by one at the end of some texts.
-struct Offsets<'a> {
-    text: &'a str,
-    /// The byte offset of every [`STRIDE`]th character. Empty if every character is one byte.
-    marks: Vec<usize>,
-    /// The number of the first character of each line. A byte order mark does not count as a column.
-    lines: Vec<usize>,
-}
-
-const STRIDE: usize = 64;
-
-impl<'a> Offsets<'a> {
-    fn new(text: &'a str) -> Self {
-        let marks = if text.is_ascii() {
-            Vec::new()
-        } else {
-            text.char_indices().step_by(STRIDE).map(|(position, _)| position).collect()
-        };
-        let breaks = text.chars().enumerate().filter(|(_, character)| *character == '\n');
-        let first = usize::from(text.starts_with('\u{feff}'));
-        let lines = std::iter::once(first).chain(breaks.map(|(number, _)| number + 1)).collect();
-        Self { text, marks, lines }
-    }
-
-    fn byte(&self, character: usize) -> usize {
-        if self.marks.is_empty() {
-            return character.min(self.text.len());
-        }
-        let Some(mark) = self.marks.get(character / STRIDE) else { return self.text.len() };
-        let mut rest = self.text[*mark..].char_indices();
-        rest.nth(character % STRIDE).map_or(self.text.len(), |(position, _)| mark + position)
-    }
-
-    /// Returns the empty place before a character.
-    fn place(&self, character: usize) -> Span {
-        let start = self.byte(character);
-        let line = self.lines.partition_point(|start| *start <= character).max(1);
-        let column = character.saturating_sub(self.lines[line - 1]) + 1;
-        Span { start, end: start, line, column }
-    }
-
-    /// Cuts the comments after a scalar. The parser's end of one with quotes, or of a block scalar, is the next token.
-    fn scalar(&self, span: Span, style: ScalarStyle) -> Span {
-        let text = &self.text[span.start..span.end];
-        let length = match style {
-            ScalarStyle::Plain => text.len(),
-            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
-                mistakes::quoted(text).unwrap_or(text.len())
-            }
-            ScalarStyle::Literal | ScalarStyle::Folded => content(text, span.column - 1),
-        };
-        Span { end: span.start + length, ..span }
-    }
-
-    /// Returns the empty place after a key, or `otherwise` if the key has several lines.
-    fn after(&self, key: Span, otherwise: Span) -> Span {
-        let text = &self.text[key.start..key.end];
-        if text.contains('\n') {
-            return otherwise;
-        }
-        Span { start: key.end, end: key.end, line: key.line, column: key.column + text.chars().count() }
-    }
-}
-
-/// Returns the length of a block scalar, whose first line has this indentation. A comment after it has less.
-fn content(text: &str, indentation: usize) -> usize {
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let words = line.trim_start_matches(' ');
-        if start > 0 && words.starts_with('#') && line.len() - words.len() < indentation {
-            return text[..start].trim_end().len();
-        }
-        start += line.len();
-    }
-    text.len()
+/// Returns the empty place of a marker of the parser.
+fn place(marker: &Marker) -> Span {
+    let start = marker.byte_offset().unwrap_or_default();
+    Span { start, end: start, line: marker.line(), column: marker.col() + 1 }
 }

@@ -114,13 +114,27 @@ fn hover_shows_the_object_as_it_is_written() {
 }
 
 #[test]
+fn a_place_beside_aliases_and_merge_keys_is_its_own() {
+    let mut session = Session::new();
+    let text = "openapi: 3.0.3\ninfo: {title: t, version: 1.0.0}\npaths: {}\ncomponents:\n  schemas:\n    \
+                A: &a {type: object, title: first}\n    B:\n      allOf:\n        - *a\n        \
+                - {$ref: '#/components/schemas/C'}\n    C:\n      <<: *a\n      properties:\n        \
+                d: {$ref: '#/components/schemas/B'}\n";
+    session.open("merged.yaml", text);
+    for (place, target) in [("- {$ref", "    C:"), ("d: {$ref", "    B:")] {
+        let expected = [("merged.yaml".to_owned(), line(text, target))];
+        assert_eq!(session.definition("merged.yaml", position(text, place, 12)), expected, "{place}");
+    }
+}
+
+#[test]
 fn hover_shows_an_object_alone_also_on_one_line_and_behind_an_alias() {
     let mut session = Session::new();
     let text = "openapi: 3.0.3\ninfo: {title: t, version: 1.0.0}\npaths: {}\nx-a: &text {type: string, minLength: 1}\n\
                 components:\n  schemas:\n    A: *text\n    B: {type: object, properties: {part: {type: integer}}}\n";
     session.open("aliased.yaml", text);
     for (place, shown) in [
-        ("A: *text", "```yaml\n&text {type: string, minLength: 1}\n```"),
+        ("A: *text", "```yaml\n{type: string, minLength: 1}\n```"),
         ("B: {", "```yaml\nB: {type: object, properties: {part: {type: integer}}}\n```"),
         ("part: {", "```yaml\npart: {type: integer}\n```"),
     ] {

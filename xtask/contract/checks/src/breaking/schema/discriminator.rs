@@ -129,7 +129,7 @@ fn named<'a>(cx: &Comparer<'a>, discriminator: &Object<'a>) -> BTreeMap<String, 
     let Some(owner) = discriminator.parent() else { return named };
     let last = |text: &'a str| text.rsplit('/').next().unwrap_or(text);
     let components: HashMap<&str, Object<'a>> =
-        owner.model().schemas().map(|(name, schema)| (name, *schema)).collect();
+        owner.model().schemas().map(|schema| (schema.name(), schema)).collect();
     for (value, place) in At::value(discriminator, "mapping").into_iter().flat_map(At::entries) {
         let name = last(place.node().as_str().unwrap_or_default());
         let schema = components.get(name).and_then(Object::resolved);

@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use document::Node;
 use document::Value::Number;
 use document::openapi::shapes::wrong_value;
-use document::openapi::{Kind, Object, Schema, Shape};
+use document::openapi::{Kind, Object, Shape};
 use serde_json::{Map, Value, json};
 
+use crate::lint::items;
 use crate::pattern::Patterns;
 
 /// The direction in which a value is sent.
@@ -45,7 +46,7 @@ impl Direction {
 
 /// Returns the assertions of a schema as a JSON Schema.
 pub(crate) fn assertions(
-    schema: Schema<'_>,
+    schema: Object<'_>,
     direction: Direction,
     patterns: &mut Patterns,
 ) -> Map<String, Value> {
@@ -79,14 +80,14 @@ pub(crate) fn assertions(
         }
     }
     let mut add = |keyword: &str, value: Value| made.insert(keyword.to_owned(), value);
-    match schema.format() {
+    match schema.text("format") {
         Some("int32") => drop(add("allOf", json!([{ "minimum": i32::MIN, "maximum": i32::MAX }]))),
         Some("int64") => drop(add("allOf", json!([{ "minimum": i64::MIN, "maximum": i64::MAX }]))),
         _ => {}
     }
-    let mut required: BTreeSet<&str> = schema.required().collect();
-    for (name, _) in schema.properties().filter(|(_, property)| direction.excludes(**property)) {
-        required.remove(name);
+    let mut required: BTreeSet<&str> = items(schema, "required").iter().filter_map(Node::as_str).collect();
+    for property in schema.children("properties").filter(|property| direction.excludes(*property)) {
+        required.remove(property.name());
     }
     if !required.is_empty() {
         add("required", required.into_iter().collect());

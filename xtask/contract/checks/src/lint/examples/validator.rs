@@ -6,8 +6,9 @@
 
 use std::collections::HashMap;
 
+use document::Node;
 use document::finding::shortened;
-use document::openapi::{Additional, Id, Kind, Object, Schema};
+use document::openapi::{Id, Kind, Object};
 use document::pointer;
 use jsonschema::{Draft, ValidationError, error::ValidationErrorKind};
 use serde_json::{Map, Value};
@@ -117,7 +118,7 @@ impl Validator {
                 }
             }
         }
-        if matches!(Schema::new(schema).additional_properties(), Additional::None) {
+        if schema.get("additionalProperties").and_then(Node::as_bool) == Some(false) {
             for (key, _) in applied(schema, "additionalProperties", "", value) {
                 let message = "is not allowed by the schema";
                 let fix = "Remove it, or add it to the schema.";
@@ -161,7 +162,7 @@ impl Validator {
             // OpenAPI 3.0 has no format `duration`, so its authors may mean any.
             let options = options.with_format("byte", is_base64).with_format("duration", |_| true);
             let options = options.should_validate_formats(true);
-            let schema = assertions(Schema::new(schema), direction, patterns).into();
+            let schema = assertions(schema, direction, patterns).into();
             options.build(&schema).map_err(|error| error.to_string())
         });
         match validator {

@@ -1,6 +1,7 @@
 //! Objects in requests are closed and bounded.
 
-use document::openapi::{Additional, Kind, Model, Object, Schema};
+use document::Node;
+use document::openapi::{Kind, Model, Object};
 use document::rule::{Findings, rules};
 
 use super::components::reachable;
@@ -34,21 +35,21 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let target = |object: Object<'_>| model.target(object.id).into_iter().collect();
     let in_requests = reachable(model.all(Kind::RequestBody).chain(model.all(Kind::Parameter)), target);
     for schema in model.all(Kind::Schema).filter(|schema| in_requests.contains(&schema.id)) {
-        closed(Schema::new(schema), findings);
+        closed(schema, findings);
         bounded(schema, findings);
     }
 }
 
-fn closed(schema: Schema<'_>, findings: &mut Findings) {
-    let is_object = schema.type_name() == Some("object") || schema.has("properties");
+fn closed(schema: Object<'_>, findings: &mut Findings) {
+    let is_object = schema.text("type") == Some("object") || schema.has("properties");
     // Closed parts of an `allOf` would reject each other's properties.
     let composed = schema.has("allOf") || matches!(schema.keyword(), "allOf" | "not");
-    let (is_closed, fix) = match schema.additional_properties() {
-        Additional::None => (true, ""),
-        Additional::Schema(other) if !other.node().entries().is_empty() => {
-            (schema.has("maxProperties"), "Add `maxProperties`.")
-        }
-        _ => (false, "Write `additionalProperties: false`."),
+    let additional = schema.get("additionalProperties");
+    let (is_closed, fix) = if additional.is_some_and(|schema| !schema.entries().is_empty()) {
+        (schema.has("maxProperties"), "Add `maxProperties`.")
+    } else {
+        let is_closed = additional.and_then(Node::as_bool) == Some(false);
+        (is_closed, "Write `additionalProperties: false`.")
     };
     if is_object && !composed && !is_closed {
         let message = format!("{} is part of a request and allows any property.", schema.subject());

@@ -63,9 +63,9 @@ fn used(model: &Model<'_>) -> HashSet<Id> {
 /// The names of the schemas whose `allOf` refers to a schema, by that schema.
 fn extending<'a>(model: &'a Model<'a>) -> HashMap<Id, Vec<&'a str>> {
     let mut extending: HashMap<Id, Vec<&str>> = HashMap::new();
-    for (name, schema) in model.schemas() {
+    for schema in model.schemas() {
         for parent in schema.children("allOf").filter_map(|parent| parent.resolved()) {
-            extending.entry(parent.id).or_default().push(name);
+            extending.entry(parent.id).or_default().push(schema.name());
         }
     }
     extending

@@ -1,5 +1,6 @@
 //! Linting a frozen document, edits of it for each rule, and broken documents.
 
+mod aliases;
 mod broken;
 mod explanation;
 mod registry;

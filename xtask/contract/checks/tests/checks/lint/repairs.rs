@@ -54,6 +54,7 @@ const UNREPAIRED: &[(&str, &[&str])] = &[
         "A person must write the text or the value.",
         &[
             "array-items",
+            "yaml-merge-key",
             "bounded-request-values",
             "callback-expression",
             "closed-request-objects",

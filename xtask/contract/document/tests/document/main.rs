@@ -1,5 +1,7 @@
 //! Texts that are YAML, and texts that are not.
 
+mod readers;
+
 use std::fmt::Write as _;
 
 use document::edits::edits;
@@ -161,7 +163,7 @@ fn a_large_mapping_finds_its_keys() {
 fn yaml_without_a_json_equivalent_is_refused_with_its_place() {
     refused("", 1, 1, "empty");
     refused("\n# only words\n", 1, 1, "empty");
-    refused("--- # nothing\n", 2, 1, "empty");
+    refused("--- # nothing\n", 1, 4, "empty");
     refused("a: 1\nb: 2\na: 3\n", 3, 1, "the key `a` is already in this mapping, on line 1");
     refused("a:\n  200: x\n  '200': y\n", 3, 3, "the key `200` is already");
     refused("{a: 1, [b]: 2}", 1, 8, "a key must be text");
@@ -171,7 +173,7 @@ fn yaml_without_a_json_equivalent_is_refused_with_its_place() {
     refused("a: 1\n...\nb: 2\n", 3, 1, "second document");
     refused("a:\n\tb: 1\n", 2, 1, "a tab cannot be used for indentation");
     refused("a:\n  b: 1\n \tc: 2\n", 3, 2, "a tab cannot");
-    refused("a: &x {b: 1}\nc:\n  <<: *x\n", 3, 3, "merge keys");
+    refused("a: 1\nb:\n  <<: 1\n", 3, 7, "must be a mapping or a list of mappings");
     assert_eq!(data("'<<': 1"), json!({"<<": 1}));
     refused("a: 1\nb: *nobody\n", 2, 4, "anchor");
     refused("a: &x [*x]\n", 1, 8, "a value that contains");
@@ -226,7 +228,7 @@ fn aliases_are_bounded() {
     let nested = format!("{nested}{}{}", "1,".repeat(100_000), "]".repeat(90));
     assert!(read(&nested).unwrap_err().message.contains("more than 2000000 values"));
     let long = format!("- &a {}\n{}", "x".repeat(1 << 20), "- *a\n".repeat(1000));
-    assert!(read(&long).unwrap_err().message.contains("more than 64 MiB of text"));
+    assert!(read(&long).unwrap_err().message.contains("or too much text"));
     let many = "- 1\n".repeat(MAX_NODES);
     assert!(read(&many).unwrap_err().message.contains("more than 2000000 values"));
 }
@@ -264,8 +266,7 @@ fn check_places(text: &str, node: &Node) {
     assert!(span.start <= span.end && text.get(span.start..span.end).is_some(), "{span:?}");
     let before = &text[..span.start];
     assert_eq!(span.line, before.matches('\n').count() + 1, "{span:?}");
-    let before = before.strip_prefix('\u{feff}').unwrap_or(before);
-    let line = before.rsplit('\n').next().unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default().trim_start_matches('\u{feff}');
     assert_eq!(span.column, line.chars().count() + 1, "{span:?}");
     for entry in node.entries() {
         assert!(text.get(entry.key_span.start..entry.key_span.end).is_some());
