@@ -90,7 +90,9 @@ fn example(rule: &Rule) -> Option<String> {
         }
     };
     let finding = finding?;
-    let sentences: Vec<&str> = std::iter::once(&*finding.message).chain(finding.advice()).collect();
+    let sentences = std::iter::once(&*finding.message).chain(finding.advice());
+    // Without the lines of a waiver.
+    let sentences: Vec<&str> = sentences.filter_map(|sentence| sentence.lines().next()).collect();
     let (old, new) = titles;
     let diff = TextDiff::from_lines(&*documents[0].text, &documents[1].text);
     let diff = diff.unified_diff().context_radius(2).header(old, new).to_string();

@@ -8,8 +8,7 @@ use checks::outcome::{FailOn, Outcome};
 use checks::report::{self, About, Format, Report, Sources};
 use document::finding::{File, Finding, Severity, summary};
 
-use crate::load_document;
-use crate::values::{self, one_of};
+use crate::{load_document, refuse};
 
 const NAME: &str = "breaking";
 
@@ -20,19 +19,22 @@ pub struct Options {
     /// The options that the commands share.
     #[command(flatten)]
     pub common: crate::Options,
+    /// The format of the findings.
+    #[arg(short, long, default_value = "text", value_name = "FORMAT")]
+    pub format: Format,
     /// What makes the command fail.
-    #[arg(long, value_parser = one_of(values::FAILURES_OF_A_CHANGE), default_value = "error", value_name = "FAIL_ON")]
+    #[arg(long, default_value = "error", value_name = "FAIL_ON")]
     pub fail_on: FailOn,
     /// The least severity that the text shows, besides waived changes; its last line counts the rest. The other formats
     /// have all findings.
     // Also where the text is piped, so that a log or a pager has what the terminal has.
-    #[arg(long, value_parser = one_of(values::LEVELS), default_value_t = Severity::Warning, value_name = "LEVEL")]
+    #[arg(long, default_value = "warning", value_name = "LEVEL")]
     pub level: Severity,
 }
 
 /// Compares `revision` with `base`, the version that clients rely on. Returns the exit status.
 pub fn run(base: &Path, revision: &Path, options: &Options, root: &Path) -> u8 {
-    compare(base, revision, options, root).unwrap_or_else(|files| options.common.refuse(NAME, files, root))
+    compare(base, revision, options, root).unwrap_or_else(|files| refuse(NAME, options.format, files, root))
 }
 
 fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Result<u8, Vec<File>> {
@@ -61,7 +63,7 @@ fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Resu
     let mut findings: Vec<_> = files.iter().map(|(file, _)| outcome.in_file(file)).collect();
     let summed = format!("{} against {}: {}", revision.path, base.path, outcome.summary());
     let mut rest = String::new();
-    if common.format == Format::Text {
+    if options.format == Format::Text {
         let mut hidden = Vec::new();
         for findings in &mut findings {
             let is_hidden = |it: &mut Finding| it.severity < options.level && it.accepted.is_none();
@@ -77,7 +79,7 @@ fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Resu
     let summary = summed + &rest;
     let sources = Sources::new(root);
     report::print(
-        common.format,
+        options.format,
         &Report { command: NAME, files: &about, sources: &sources, summary: &summary },
     );
     Ok(outcome.exit_code(options.fail_on))

@@ -62,7 +62,7 @@ fn entry(change: &Change, chapter: Title) -> Entry {
         sentence: change.sentence(),
         impact: change.rule.explanation.to_owned(),
         description: change.description.clone(),
-        waiver: change.waived.as_ref().map(|waived| waived.reason.clone()),
+        waiver: change.waived.clone(),
         operations: change.operations.clone(),
         places: vec![change.place.pointer.clone()],
     }

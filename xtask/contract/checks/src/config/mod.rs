@@ -1,8 +1,10 @@
 //! Reads the configuration file of the tools, `contract.toml`. `xtask/contract/README.md` describes its format.
 
 mod limits;
+pub(crate) mod marks;
 mod search;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroUsize;
@@ -10,9 +12,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::str::FromStr;
 
-use document::Span;
 use document::finding::{File, Finding, Location, Severity, Subject, shortened};
 use document::rule::Profile;
+use document::{Document, Span};
+use glob::Pattern;
 use jiff::civil::Date;
 use semver::Version;
 use serde::de::Error as _;
@@ -20,9 +23,8 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use crate::baseline::{Baseline, Compared};
-use crate::breaking::Term;
-use crate::breaking::version::is_version_rule;
-use crate::breaking::waivers::Waiver;
+use crate::breaking::waivers::can_be_waived;
+use crate::exception::{Exception, Exceptions, Term};
 use crate::lint::Dates;
 use crate::registry;
 use limits::Limits;
@@ -38,12 +40,12 @@ pub struct Config {
     /// The profile whose rules apply. `severities` can turn single rules on or off.
     pub profile: Profile,
     limits: Limits,
-    severities: BTreeMap<String, Option<Severity>>,
-    ignores: Vec<Spanned<Ignore>>,
+    severities: BTreeMap<&'static str, Option<Severity>>,
+    ignores: Vec<Exception>,
     /// Findings that are accepted because they are older than the check.
     pub baseline: Baseline,
     /// Intended breaking changes.
-    pub waivers: Vec<Waiver>,
+    pub(crate) waivers: Vec<Exception>,
 }
 
 #[derive(Default, Deserialize)]
@@ -52,11 +54,11 @@ struct Written {
     profile: Profile,
     limits: Limits,
     rules: BTreeMap<RuleName, Setting>,
-    ignore: Vec<Spanned<Ignore>>,
-    waiver: Vec<Spanned<WrittenWaiver>>,
+    ignore: Vec<Spanned<Entry>>,
+    waiver: Vec<Spanned<Entry>>,
 }
 
-/// The name of a rule that exists.
+/// The name of a rule that exists, here or in another program.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 struct RuleName(String);
@@ -65,12 +67,17 @@ impl TryFrom<String> for RuleName {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        if registry::find(&name).is_some() {
-            return Ok(Self(name));
+        match registry::named(&name).is_empty() {
+            true => Err(unknown(&name)),
+            false => Ok(Self(name)),
         }
-        let meant = registry::nearest(&name).map(|near| format!(". Did you mean `{near}`?"));
-        Err(format!("there is no rule `{}`{}", shortened(&name), meant.unwrap_or_default()))
     }
+}
+
+/// Says that there is no rule with a name, and which one may be meant.
+fn unknown(name: &str) -> String {
+    let meant = registry::nearest(name).map(|near| format!(". Did you mean `{near}`?"));
+    format!("there is no rule `{}`{}", shortened(name), meant.unwrap_or_default())
 }
 
 /// Reads why a finding or a change is accepted.
@@ -103,23 +110,16 @@ impl From<Setting> for Option<Severity> {
     }
 }
 
-/// An accepted finding.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Ignore {
-    rule: RuleName,
-    /// JSON pointer. The entry also covers every place below it.
-    at: String,
-    #[serde(deserialize_with = "reason")]
-    reason: String,
-}
-
+/// An `[[ignore]]` or a `[[waiver]]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenWaiver {
+struct Entry {
     rule: RuleName,
     at: Option<String>,
-    operation: Option<String>,
+    #[serde(default, deserialize_with = "parsed")]
+    operation: Option<Pattern>,
+    #[serde(default, deserialize_with = "parsed")]
+    path: Option<Pattern>,
     #[serde(deserialize_with = "reason")]
     reason: String,
     #[serde(default, deserialize_with = "parsed")]
@@ -128,12 +128,42 @@ struct WrittenWaiver {
     release: Option<Version>,
 }
 
-/// Reads a day or a version from a string or a date of TOML.
+/// Reads a day, a version or a pattern from a string or a date of TOML.
 fn parsed<'de, D: Deserializer<'de>, T: FromStr>(deserializer: D) -> Result<Option<T>, D::Error> {
     let value = toml::Value::deserialize(deserializer)?;
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let expected = "`until` is a date such as `2027-01-31`, `release` is a version such as `1.2.0`";
+    let expected = "`until` is a date such as `2027-01-31`, `release` is a version such as `1.2.0`, `operation` and `path` \
+                    are patterns such as `list*` and `/internal/**`";
     text.parse().map(Some).map_err(|_| D::Error::custom(expected))
+}
+
+impl Entry {
+    /// Returns the exception, for rules of `breaking` if it is a waiver, else for all others.
+    fn exception(self, is_waiver: bool, place: Location) -> Result<Exception, &'static str> {
+        let Self { rule: RuleName(rule), at, operation, path, reason, until, release } = self;
+        if at.is_none() && operation.is_none() && path.is_none() {
+            return Err("an exception requires `at`, `operation` or `path`.");
+        }
+        let term = match (until, release) {
+            (None, None) if !is_waiver => None,
+            (Some(day), None) if is_waiver => Some(Term::Until(day)),
+            (None, Some(version)) if is_waiver => Some(Term::Release(version)),
+            _ if is_waiver => return Err("a waiver requires either `release` or `until`."),
+            _ => return Err("only a `[[waiver]]` has `release` or `until`."),
+        };
+        let rules = registry::named(&rule).into_iter().map(|rule| rule.name);
+        let rules: Vec<_> = rules.filter(|rule| is_waiver == can_be_waived(rule)).collect();
+        match (rules.is_empty(), is_waiver) {
+            (false, _) => {}
+            (true, true) => {
+                return Err("`rule` is not about a change that can be waived; write `[[ignore]]`.");
+            }
+            (true, false) => {
+                return Err("`rule` belongs to `breaking`; write `[[waiver]]` with `release` or `until`.");
+            }
+        }
+        Ok(Exception { rule, rules, at: at.unwrap_or_default(), operation, path, reason, term, place })
+    }
 }
 
 impl Config {
@@ -168,24 +198,29 @@ impl Config {
             let end = if message.ends_with('?') { "" } else { "." };
             unusable(error.span().unwrap_or_default(), &format!("{message}{end}"))
         })?;
-        let mut waivers = Vec::new();
-        for (number, entry) in read.waiver.into_iter().enumerate() {
-            let range = entry.span();
-            let WrittenWaiver { rule, at, operation, reason, until, release } = entry.into_inner();
-            if at.is_none() && operation.is_none() {
-                return Err(unusable(range, "a waiver requires `at`, `operation` or both."));
-            }
-            let term = match (until, release) {
-                (Some(day), None) => Term::Until(day),
-                (None, Some(version)) => Term::Release(version),
-                _ => return Err(unusable(range, "a waiver requires either `release` or `until`.")),
-            };
-            let (pointer, span) = (format!("/waiver/{number}"), Span::within(&text, range));
-            let place = Location { file: path.clone(), pointer, span };
-            waivers.push(Waiver { rule: rule.0, at, operation, reason, term, place });
+        let exceptions = |kind, entries: Vec<Spanned<Entry>>| {
+            let exceptions = entries.into_iter().enumerate().map(|(number, entry)| {
+                let range = entry.span();
+                let (pointer, span) = (format!("/{kind}/{number}"), Span::within(&text, range.clone()));
+                let place = Location { file: path.clone(), pointer, span };
+                entry
+                    .into_inner()
+                    .exception(kind == "waiver", place)
+                    .map_err(|message| unusable(range, message))
+            });
+            exceptions.collect::<Result<Vec<_>, _>>()
+        };
+        let (ignores, waivers) = (exceptions("ignore", read.ignore)?, exceptions("waiver", read.waiver)?);
+        let named =
+            read.rules.into_iter().map(|(RuleName(name), setting)| (registry::named(&name), name, setting));
+        let mut named: Vec<_> = named.collect();
+        // A rule's own name has precedence, then one that stands for fewer rules.
+        named.sort_by_key(|(rules, name, _)| (registry::find(name).is_some(), Reverse(rules.len())));
+        let mut severities = BTreeMap::new();
+        for (rules, _, setting) in named {
+            severities.extend(rules.into_iter().map(|rule| (rule.name, setting.into())));
         }
-        let severities = read.rules.into_iter().map(|(rule, setting)| (rule.0, setting.into())).collect();
-        let (profile, limits, ignores) = (read.profile, read.limits, read.ignore);
+        let (profile, limits) = (read.profile, read.limits);
         Ok(Self { path, text, profile, limits, severities, ignores, waivers, ..Self::default() })
     }
 
@@ -219,19 +254,12 @@ impl Config {
         Dates { today, sunset_days: self.limits.sunset_days }
     }
 
-    /// Whether an `ignore` entry accepts the findings of a rule at a place.
-    pub fn ignores(&self, rule: &str, at: &str) -> bool {
-        self.ignore(rule, at).is_some()
-    }
-
-    fn ignore(&self, rule: &str, at: &str) -> Option<usize> {
-        self.ignores.iter().position(|ignore| ignore.get_ref().covers(rule, at))
-    }
-
-    /// Applies severities, `ignore` entries and the baseline to all findings of a family of rules (`lint` or `drift`),
-    /// then limits those that remain. They do not apply to what was not understood.
-    pub fn apply(&self, findings: Vec<Finding>, family: &str) -> Applied {
-        let mut used = vec![false; self.ignores.len()];
+    /// Applies severities, `ignore` entries, those of the document and the baseline to all findings of a family of rules
+    /// (`lint` or `drift`), then limits those that remain. They do not apply to what was not understood.
+    pub fn apply(&self, document: &Document, findings: Vec<Finding>, family: &str) -> Applied {
+        let (marks, mut problems) = marks::read(document);
+        let exceptions = Exceptions::new(self.ignores.iter().chain(&marks).collect(), &[document]);
+        let mut used = vec![false; exceptions.all.len()];
         let (mut left, mut ignored) = (Vec::with_capacity(findings.len()), Vec::new());
         for mut finding in findings {
             // What was not compared may hide other findings.
@@ -241,33 +269,28 @@ impl Config {
             }
             let Some(severity) = self.severity(&finding.rule, finding.severity) else { continue };
             finding.severity = severity;
-            match self.ignore(&finding.rule, &finding.pointer) {
-                Some(position) => {
-                    used[position] = true;
-                    finding.accepted = Some(self.ignores[position].get_ref().reason.clone());
+            let covering = exceptions.covering(&finding.rule, &[&finding.pointer], &finding.operations);
+            covering.iter().for_each(|at| used[*at] = true);
+            match covering.first() {
+                Some(at) => {
+                    finding.severity = Severity::Info;
+                    finding.accepted = Some(exceptions.all[*at].reason.clone());
                     ignored.push(finding);
                 }
                 None => left.push(finding),
             }
         }
-        let is_judged = |rule: &str| match registry::family(rule) {
-            // The rules of the version apply to a comparison; no other of its findings can be accepted by an entry.
-            Some("breaking") => !is_version_rule(rule),
-            of => of == Some(family),
-        };
-        let is_unused = |ignore: &Ignore, used: bool| !used && is_judged(&ignore.rule.0);
-        let unused = self.ignores.iter().zip(used).filter(|(entry, used)| is_unused(entry.get_ref(), *used));
-        let unused = unused.map(|(entry, _)| {
-            let Ignore { rule, at, .. } = entry.get_ref();
-            let message = format!("the rule `{}` has no finding at `{at}`.", rule.0);
-            Finding::new(Severity::Warning, "ignore-unused", "", Span::within(&self.text, entry.span()))
-                .message(&Subject::document(), message)
-                .fix("Delete the entry, or correct `rule` and `at`.")
+        let unused = exceptions.all.into_iter().zip(used).filter(|(exception, used)| {
+            !used && exception.rules.iter().all(|rule| registry::family(rule) == Some(family))
         });
-        let unused = unused.collect();
+        let (in_document, unused): (Vec<_>, Vec<_>) =
+            unused.map(|(exception, _)| exception).partition(|it| it.place.file == document.path);
         let Compared { new, accepted, outdated } = self.baseline.compare(left, family);
         ignored.extend(accepted);
-        Applied { findings: self.limits.limited(new), ignored, unused, outdated }
+        problems.extend(in_document.into_iter().map(unused_exception));
+        let mut findings = self.limits.limited(new);
+        findings.extend(problems);
+        Applied { findings, ignored, unused: unused.into_iter().map(unused_exception).collect(), outdated }
     }
 }
 
@@ -276,7 +299,7 @@ impl Config {
 pub struct Applied {
     /// The findings that remain.
     pub findings: Vec<Finding>,
-    /// Those that an `ignore` entry or the baseline accepts, with the reason.
+    /// Those that the configuration, the document or the baseline accepts, with the reason.
     pub ignored: Vec<Finding>,
     /// A finding about the configuration for each `ignore` entry without effect.
     pub unused: Vec<Finding>,
@@ -284,15 +307,15 @@ pub struct Applied {
     pub outdated: Option<Finding>,
 }
 
-impl Ignore {
-    fn covers(&self, rule: &str, at: &str) -> bool {
-        let below = at.strip_prefix(&self.at);
-        rule == self.rule.0 && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    }
+/// Returns a finding about an exception without effect, at its place.
+fn unused_exception(exception: &Exception) -> Finding {
+    let Exception { rule, place, .. } = exception;
+    Finding::new(Severity::Warning, "ignore-unused", &place.pointer, place.span)
+        .message(&Subject::document(), format!("the rule `{}` has no finding here.", shortened(rule)))
+        .fix("Delete the exception, or correct its rule and its place.")
 }
 
 fn problem(text: &str, range: Range<usize>, message: String) -> Finding {
     Finding::new(Severity::Unreadable, "configuration", "", Span::within(text, range))
         .message(&Subject::document(), message)
-        .fix("Fix this, so that the rest can be checked.")
 }

@@ -26,7 +26,7 @@ const REPAIRED: &[&str] = &[
 const UNREPAIRED: &[(&str, &[&str])] = &[
     ("`lint` reports each place, with its repair.", &["not-understood"]),
     ("The change has no impact.", &["text-changed"]),
-    ("A person must decide about the change.", &["waiver-expired", "waiver-invalid", "waiver-unused"]),
+    ("A person must decide about the change.", &["waiver-expired", "waiver-unused"]),
 ];
 
 fn outcome(revision: &Document, configuration: &str) -> Outcome {

@@ -63,6 +63,6 @@ fn an_explanation_shows_the_changed_lines() {
                      name:
                        type: string
 
-        Reported at `#/components/schemas/NewBook/properties/extra/maximum`: Property `extra` of schema `NewBook`: `maximum` changed from 10 to 9. Requests that the old version accepted are refused. Restore `maximum: 10`, or release 2.0.0.
+        Reported at `#/components/schemas/NewBook/properties/extra/maximum`: Property `extra` of schema `NewBook`: `maximum` changed from 10 to 9. Requests that the old version accepted are refused. Restore `maximum: 10`, release 2.0.0, or add a waiver to `contract.toml`.
     "#]].assert_eq(&explain(find("request-max-decreased").unwrap()));
 }
