@@ -246,11 +246,12 @@ impl<'a> Comparer<'a> {
     /// Reports how many pairs of schemas were not compared, if the limit of steps was reached.
     pub(super) fn report_exhaustion(&mut self) {
         if self.budget.is_exhausted() {
-            let what = format!(
-                "{} pairs of schemas were not compared, because the comparison has a limit of steps, and combinations \
-                 of schemas in the documents took them all",
-                self.waiting.len() + 1
-            );
+            let first =
+                self.waiting.front().map(|(_, pair)| self.schema(Side::Revision, pair.revision).anchor);
+            let first = first.map_or_else(String::new, |it| format!(", the first is {}", it.subject()));
+            let number = self.waiting.len() + 1;
+            let what =
+                format!("the limit of steps was reached; schemas that were not compared: {number}{first}");
             self.begin_document();
             self.report(&rules::NOT_UNDERSTOOD, None, Some(At::of(&self.revision.root())), what);
         }

@@ -35,6 +35,8 @@ pub(crate) fn sentence(change: &Change, versions: Option<&Versions>, today: Date
     match (severity, &change.waived) {
         (_, Some(reason)) => format!("Waived: {reason}"),
         (Severity::Info, None) => String::new(),
+        // The message says what to do.
+        (Severity::Unreadable, None) => String::new(),
         _ if bump(change) == Bump::Major => match versions {
             Some(versions) if change.released => format!("Released as {}.", versions.revision),
             _ => {

@@ -48,7 +48,10 @@ impl Limits {
             *position += 1;
             match *position {
                 position if position <= most => Some(finding),
-                position => (position == most + 1).then(|| not_shown(finding, number - most)),
+                position => (position == most + 1).then(|| {
+                    not_shown(finding, number - most)
+                        .fix("Raise `findings-per-rule` below `[limits]` to see them.")
+                }),
             }
         };
         findings.into_iter().filter_map(limit).collect()

@@ -76,12 +76,8 @@ macro_rules! rules {
 }
 
 /// The rule of a document of which some part is not understood.
-pub(super) static NOT_UNDERSTOOD: ChangeRule = ChangeRule {
-    rule: openapi::NOT_UNDERSTOOD,
-    bump: Bump::None,
-    chapter: Chapter::Changed,
-    fix: "Run lint on the document and fix what it reports",
-};
+pub(super) static NOT_UNDERSTOOD: ChangeRule =
+    ChangeRule { rule: openapi::NOT_UNDERSTOOD, bump: Bump::None, chapter: Chapter::Changed, fix: "" };
 
 /// All rules, those about schemas last.
 pub fn change_rules() -> impl Iterator<Item = &'static ChangeRule> {
