@@ -76,7 +76,8 @@ impl Checked {
         let files = self.files.iter();
         let files = files.map(|it| About { path: &it.path, text: &it.text, findings: &it.findings });
         let files: Vec<_> = files.collect();
-        report::print(format, &Report { command, files: &files, sources, summary: &self.summary });
+        let report = Report { command, files: &files, sources, summary: &self.summary };
+        report::write(&report::render(format, &report));
         self.status
     }
 }

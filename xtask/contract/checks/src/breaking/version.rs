@@ -46,18 +46,6 @@ impl Versions {
     }
 }
 
-/// Whether a rule is about the version.
-pub(crate) fn is_version_rule(rule: &str) -> bool {
-    let rules = [
-        &rules::VERSION_UNREADABLE,
-        &rules::VERSION_DECREASED,
-        &rules::VERSION_SAME,
-        &rules::VERSION_NOT_MAJOR,
-        &rules::VERSION_NOT_MINOR,
-    ];
-    rules.iter().any(|known| known.name == rule)
-}
-
 /// Returns the problem with the revision's version, given the changes. A waived change counts as a compatible
 /// change.
 pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option<Change> {

@@ -6,13 +6,14 @@ use jiff::civil::Date;
 
 use super::change::Change;
 use super::rules::{self, Bump, change_rules};
-use super::version::{is_version_rule, version};
+use super::version::version;
 use crate::exception::{Exceptions, Term};
 
 /// Whether the changes of a rule can be waived.
 pub(crate) fn can_be_waived(rule: &str) -> bool {
-    let is_change = |it: &super::ChangeRule| it.name == rule && it.bump != Bump::None;
-    is_version_rule(rule) || change_rules().any(is_change)
+    // The rules about the version need no increment, and no other such rule has this prefix.
+    let can = |it: &super::ChangeRule| it.bump != Bump::None || it.name.starts_with("api-");
+    change_rules().any(|it| it.name == rule && can(it))
 }
 
 /// Marks the changes that are waived, and returns the problems with the waivers.

@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::str::FromStr;
 
+use clap::ValueEnum as _;
 use document::finding::{File, Finding, Location, Severity, Subject, shortened};
 use document::rule::Profile;
 use document::{Document, Span};
@@ -89,24 +90,19 @@ fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error
     Ok(reason)
 }
 
-/// The severity of a rule.
+/// The severity of a rule. `None` if it is off.
 #[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Setting {
-    Error,
-    Warning,
-    Info,
-    Off,
-}
+#[serde(try_from = "String")]
+struct Setting(Option<Severity>);
 
-impl From<Setting> for Option<Severity> {
-    fn from(setting: Setting) -> Self {
-        match setting {
-            Setting::Error => Some(Severity::Error),
-            Setting::Warning => Some(Severity::Warning),
-            Setting::Info => Some(Severity::Info),
-            Setting::Off => None,
-        }
+impl TryFrom<String> for Setting {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let severity = || Severity::from_str(&text, false).ok();
+        let setting = if text == "off" { Some(None) } else { severity().map(Some) };
+        let expected = "expected `error`, `warning`, `info` or `off`";
+        setting.map(Self).ok_or_else(|| format!("`{}` is not a severity; {expected}", shortened(&text)))
     }
 }
 
@@ -218,7 +214,7 @@ impl Config {
         named.sort_by_key(|(rules, name, _)| (registry::find(name).is_some(), Reverse(rules.len())));
         let mut severities = BTreeMap::new();
         for (rules, _, setting) in named {
-            severities.extend(rules.into_iter().map(|rule| (rule.name, setting.into())));
+            severities.extend(rules.into_iter().map(|rule| (rule.name, setting.0)));
         }
         let (profile, limits) = (read.profile, read.limits);
         Ok(Self { path, text, profile, limits, severities, ignores, waivers, ..Self::default() })
@@ -283,14 +279,16 @@ impl Config {
         let unused = exceptions.all.into_iter().zip(used).filter(|(exception, used)| {
             !used && exception.rules.iter().all(|rule| registry::family(rule) == Some(family))
         });
-        let (in_document, unused): (Vec<_>, Vec<_>) =
-            unused.map(|(exception, _)| exception).partition(|it| it.place.file == document.path);
+        let mut unused_entries = Vec::new();
+        for (exception, _) in unused {
+            let is_mark = exception.place.file == document.path;
+            let list = if is_mark { &mut problems } else { &mut unused_entries };
+            list.push(unused_exception(exception));
+        }
         let Compared { new, accepted, outdated } = self.baseline.compare(left, family);
         ignored.extend(accepted);
-        problems.extend(in_document.into_iter().map(unused_exception));
-        let mut findings = self.limits.limited(new);
-        findings.extend(problems);
-        Applied { findings, ignored, unused: unused.into_iter().map(unused_exception).collect(), outdated }
+        let findings = self.limits.limited(new).into_iter().chain(problems).collect();
+        Applied { findings, ignored, unused: unused_entries, outdated }
     }
 }
 

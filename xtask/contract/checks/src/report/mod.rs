@@ -140,11 +140,6 @@ pub fn render(format: Format, report: &Report<'_>) -> String {
     text
 }
 
-/// Prints a report.
-pub fn print(format: Format, report: &Report<'_>) {
-    write(&render(format, report));
-}
-
 /// Writes to standard output. A closed pipe is not an error.
 pub fn write(text: &str) {
     let mut output = anstream::stdout().lock();

@@ -101,7 +101,7 @@ fn an_undefined_or_invalid_entry_is_an_error_at_its_line() {
         ("[limits]\nfindings_per_rules = 30\n", 2, "expected `findings-per-rule`"),
         ("[limits]\nfindings-per-rule = 0\n", 2, "nonzero"),
         ("[rules]\ninfo-contacts = \"off\"\n", 2, "Did you mean `info-contact`?"),
-        ("[rules]\ninfo-contact = \"loud\"\n", 2, "nknown variant `loud`"),
+        ("[rules]\ninfo-contact = \"loud\"\n", 2, "expected `error`, `warning`, `info` or `off`"),
         (
             "[[ignore]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"\"\n",
             4,
