@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use document::finding::Location;
 use document::openapi::METHODS;
@@ -23,7 +24,7 @@ pub(crate) struct Exception {
     /// The name of the rule, as it is written.
     pub rule: String,
     /// The rules with this name.
-    pub rules: Vec<&'static str>,
+    pub rules: Arc<[&'static str]>,
     /// The JSON pointer of the place; empty for the whole document.
     pub at: String,
     /// The operations, by `operationId` or else by method and path.

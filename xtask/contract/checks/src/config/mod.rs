@@ -5,12 +5,13 @@ pub(crate) mod marks;
 mod search;
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::ValueEnum as _;
 use document::finding::{File, Finding, Location, Severity, Subject, shortened};
@@ -77,8 +78,8 @@ impl TryFrom<String> for RuleName {
 
 /// Says that there is no rule with a name, and which one may be meant.
 fn unknown(name: &str) -> String {
-    let meant = registry::nearest(name).map(|near| format!(". Did you mean `{near}`?"));
-    format!("there is no rule `{}`{}", shortened(name), meant.unwrap_or_default())
+    let meant = registry::nearest(name).map(|near| format!(" Did you mean `{near}`?"));
+    format!("there is no rule `{}`.{}", shortened(name), meant.unwrap_or_default())
 }
 
 /// Reads why a finding or a change is accepted.
@@ -148,7 +149,7 @@ impl Entry {
             _ => return Err("only a `[[waiver]]` has `release` or `until`."),
         };
         let rules = registry::named(&rule).into_iter().map(|rule| rule.name);
-        let rules: Vec<_> = rules.filter(|rule| is_waiver == can_be_waived(rule)).collect();
+        let rules: Arc<[_]> = rules.filter(|rule| is_waiver == can_be_waived(rule)).collect();
         match (rules.is_empty(), is_waiver) {
             (false, _) => {}
             (true, true) => {
@@ -276,19 +277,21 @@ impl Config {
                 None => left.push(finding),
             }
         }
-        let unused = exceptions.all.into_iter().zip(used).filter(|(exception, used)| {
-            !used && exception.rules.iter().all(|rule| registry::family(rule) == Some(family))
-        });
-        let mut unused_entries = Vec::new();
-        for (exception, _) in unused {
-            let is_mark = exception.place.file == document.path;
-            let list = if is_mark { &mut problems } else { &mut unused_entries };
-            list.push(unused_exception(exception));
+        let of_family = registry::families().into_iter().find(|(name, _)| *name == family);
+        let of_family = of_family.into_iter().flat_map(|(_, rules)| rules).map(|rule| rule.name);
+        let of_family: HashSet<&str> = of_family.collect();
+        let mut unused = Vec::new();
+        for (exception, used) in exceptions.all.into_iter().zip(used) {
+            if !used && exception.rules.iter().all(|rule| of_family.contains(rule)) {
+                let is_mark = exception.place.file == document.path;
+                let list = if is_mark { &mut problems } else { &mut unused };
+                list.push(unused_exception(exception));
+            }
         }
         let Compared { new, accepted, outdated } = self.baseline.compare(left, family);
         ignored.extend(accepted);
         let findings = self.limits.limited(new).into_iter().chain(problems).collect();
-        Applied { findings, ignored, unused: unused_entries, outdated }
+        Applied { findings, ignored, unused, outdated }
     }
 }
 
