@@ -29,9 +29,9 @@ pub fn describe(rule: &Rule) -> String {
     let Rule { name, profile, explanation, origin, .. } = rule;
     let needs =
         breaking::change_rules().find(|change| change.name == *name).map(|change| match change.bump {
-            Bump::Major => " It needs a new major version.",
-            Bump::Minor => " It needs a new minor version.",
-            Bump::Patch => " It needs a new patch version.",
+            Bump::Major => " The change needs a new major version.",
+            Bump::Minor => " The change needs a new minor version.",
+            Bump::Patch => " The change needs a new patch version.",
             Bump::None => "",
         });
     let (needs, severity) = (needs.unwrap_or_default(), registry::severity(rule));

@@ -25,7 +25,7 @@ pub struct Options {
     /// What makes the command fail.
     #[arg(long, default_value = "error", value_name = "FAIL_ON")]
     pub fail_on: FailOn,
-    /// The least severity that the text shows, besides waived changes; its last line counts the rest. The other formats
+    /// The least severity that the text shows, besides accepted changes; its last line counts the rest. The other formats
     /// have all findings.
     // Also where the text is piped, so that a log or a pager has what the terminal has.
     #[arg(long, default_value = "warning", value_name = "LEVEL")]

@@ -312,7 +312,7 @@ pub struct Applied {
 fn unused_exception(exception: &Exception) -> Finding {
     let Exception { rule, place, .. } = exception;
     Finding::new(Severity::Warning, "ignore-unused", &place.pointer, place.span)
-        .message(&Subject::document(), format!("the rule `{}` has no finding here.", shortened(rule)))
+        .message(&Subject::document(), format!("no finding of the rule `{}` matches.", shortened(rule)))
         .fix("Delete the exception, or correct its rule and its place.")
 }
 

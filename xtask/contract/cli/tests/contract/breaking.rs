@@ -100,6 +100,7 @@ The operations with the most findings:
     assert_eq!(titles.len(), 14 + 2 + 1, "{printed}");
     assert!(titles[16].starts_with("error[api-version-not-bumped]"), "{printed}");
     assert!(printed.contains("= also: line 14: operation `get1`\n"), "{printed}");
+    assert!(printed.contains("or add a waiver") && !printed.contains("[[waiver]]"), "{printed}");
     let (_, json) = workplace.run(&["breaking", "old.yaml", "new.yaml", "--format", "json"]);
     assert_eq!(json.matches("\"severity\": \"error\"").count(), 20);
 }
@@ -116,6 +117,7 @@ fn the_text_joins_what_was_removed_from_one_place() {
     let also = "also: was line 11: `GET /c` was removed without having been deprecated\n";
     assert!(printed.contains(also) && printed.contains("was line 14: `GET /d` was removed"), "{printed}");
     assert!(printed.ends_with("new.yaml against old.yaml: 4 errors\n"), "{printed}");
+    assert!(printed.contains("            [[waiver]]\n"), "{printed}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn each_rule_has_prose_and_a_difference() {
         let (prose, all) = (describe(rule), explain(rule));
         let sentences = prose.lines().nth(2).unwrap();
         let needs = sentences.strip_prefix(rule.explanation).unwrap();
-        assert!(needs.is_empty() || needs.starts_with(" It needs a new "), "{prose}");
+        assert!(needs.is_empty() || needs.starts_with(" The change needs a new "), "{prose}");
         let example = all.strip_prefix(&prose).unwrap();
         let (diff, reported) = example.split_once("\nReported at `#").expect(&all);
         let changed = diff.lines().skip(3).filter_map(|line| line.strip_prefix("    "));
@@ -49,7 +49,7 @@ fn an_explanation_shows_the_changed_lines() {
     expect_test::expect![[r#"
         request-max-decreased
 
-        Requests that the old version accepted are refused. It needs a new major version.
+        Requests that the old version accepted are refused. The change needs a new major version.
 
         Severity: error. Profile: spec. Origin: oasdiff: request-body-max-decreased, request-parameter-max-decreased, request-property-max-decreased.
 
