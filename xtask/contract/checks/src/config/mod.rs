@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use clap::ValueEnum as _;
 use document::finding::{File, Finding, Location, Severity, Subject, shortened};
-use document::rule::Profile;
+use document::rule::{Profile, Rule};
 use document::{Document, Span};
 use glob::Pattern;
 use jiff::civil::Date;
@@ -55,25 +55,10 @@ pub struct Config {
 struct Written {
     profile: Profile,
     limits: Limits,
-    rules: BTreeMap<RuleName, Setting>,
+    /// By their names here or in another program.
+    rules: BTreeMap<Spanned<String>, Setting>,
     ignore: Vec<Spanned<Entry>>,
     waiver: Vec<Spanned<Entry>>,
-}
-
-/// The name of a rule that exists, here or in another program.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(try_from = "String")]
-struct RuleName(String);
-
-impl TryFrom<String> for RuleName {
-    type Error = String;
-
-    fn try_from(name: String) -> Result<Self, String> {
-        match registry::named(&name).is_empty() {
-            true => Err(unknown(&name)),
-            false => Ok(Self(name)),
-        }
-    }
 }
 
 /// Says that there is no rule with a name, and which one may be meant.
@@ -111,7 +96,7 @@ impl TryFrom<String> for Setting {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    rule: RuleName,
+    rule: Spanned<String>,
     at: Option<String>,
     #[serde(default, deserialize_with = "parsed")]
     operation: Option<Pattern>,
@@ -136,8 +121,8 @@ fn parsed<'de, D: Deserializer<'de>, T: FromStr>(deserializer: D) -> Result<Opti
 
 impl Entry {
     /// Returns the exception, for rules of `breaking` if it is a waiver, else for all others.
-    fn exception(self, is_waiver: bool, place: Location) -> Result<Exception, &'static str> {
-        let Self { rule: RuleName(rule), at, operation, path, reason, until, release } = self;
+    fn exception(self, rules: &[&Rule], is_waiver: bool, place: Location) -> Result<Exception, &'static str> {
+        let Self { rule, at, operation, path, reason, until, release } = self;
         if at.is_none() && operation.is_none() && path.is_none() {
             return Err("an exception requires `at`, `operation` or `path`.");
         }
@@ -148,7 +133,7 @@ impl Entry {
             _ if is_waiver => return Err("a waiver requires either `release` or `until`."),
             _ => return Err("only a `[[waiver]]` has `release` or `until`."),
         };
-        let rules = registry::named(&rule).into_iter().map(|rule| rule.name);
+        let rules = rules.iter().map(|rule| rule.name);
         let rules: Arc<[_]> = rules.filter(|rule| is_waiver == can_be_waived(rule)).collect();
         match (rules.is_empty(), is_waiver) {
             (false, _) => {}
@@ -159,6 +144,7 @@ impl Entry {
                 return Err("`rule` belongs to `breaking`; write `[[waiver]]` with `release` or `until`.");
             }
         }
+        let rule = rule.into_inner();
         Ok(Exception { rule, rules, at: at.unwrap_or_default(), operation, path, reason, term, place })
     }
 }
@@ -195,26 +181,27 @@ impl Config {
             let end = if message.ends_with('?') { "" } else { "." };
             unusable(error.span().unwrap_or_default(), &format!("{message}{end}"))
         })?;
-        let exceptions = |kind, entries: Vec<Spanned<Entry>>| {
-            let exceptions = entries.into_iter().enumerate().map(|(number, entry)| {
-                let range = entry.span();
+        let named = |name: &Spanned<String>| {
+            let rules = registry::named(name.get_ref());
+            if rules.is_empty() { Err(unusable(name.span(), &unknown(name.get_ref()))) } else { Ok(rules) }
+        };
+        let exceptions = |kind, entries: Vec<Spanned<Entry>>| -> Result<Vec<_>, File> {
+            let exception = |(number, entry): (usize, Spanned<Entry>)| {
+                let (range, entry) = (entry.span(), entry.into_inner());
                 let (pointer, span) = (format!("/{kind}/{number}"), Span::within(&text, range.clone()));
-                let place = Location { file: path.clone(), pointer, span };
-                entry
-                    .into_inner()
-                    .exception(kind == "waiver", place)
-                    .map_err(|message| unusable(range, message))
-            });
-            exceptions.collect::<Result<Vec<_>, _>>()
+                let (place, rules) = (Location { file: path.clone(), pointer, span }, named(&entry.rule)?);
+                entry.exception(&rules, kind == "waiver", place).map_err(|message| unusable(range, message))
+            };
+            entries.into_iter().enumerate().map(exception).collect()
         };
         let (ignores, waivers) = (exceptions("ignore", read.ignore)?, exceptions("waiver", read.waiver)?);
-        let named =
-            read.rules.into_iter().map(|(RuleName(name), setting)| (registry::named(&name), name, setting));
-        let mut named: Vec<_> = named.collect();
+        let settings = read.rules.into_iter().map(|(name, setting)| Ok((named(&name)?, name, setting)));
+        let mut settings = settings.collect::<Result<Vec<_>, File>>()?;
         // A rule's own name has precedence, then one that stands for fewer rules.
-        named.sort_by_key(|(rules, name, _)| (registry::find(name).is_some(), Reverse(rules.len())));
+        settings
+            .sort_by_key(|(rules, name, _)| (registry::find(name.get_ref()).is_some(), Reverse(rules.len())));
         let mut severities = BTreeMap::new();
-        for (rules, _, setting) in named {
+        for (rules, _, setting) in settings {
             severities.extend(rules.into_iter().map(|rule| (rule.name, setting.0)));
         }
         let (profile, limits) = (read.profile, read.limits);
