@@ -53,27 +53,19 @@ fn example(rule: &Rule) -> Option<String> {
     let base = all(LIBRARY, at("before"))?;
     let changed = Document::parse("openapi.yaml", &all(&base, edits.entries())?).ok()?;
     let other = Document::parse("openapi.yaml", &all(&base, at("code"))?).ok()?;
-    let is_here = |finding: &Finding| finding.rule == rule.name;
-    let (titles, documents, finding) = match family {
+    let ((old, new), documents, findings) = match family {
         "breaking" => {
             let outcome = Outcome::of(&other, &changed, &Config::default(), TODAY);
-            let found = outcome.all().map(breaking::Change::finding).find(is_here);
-            (("old version", "new version"), [&other, &changed], found)
+            let findings = outcome.all().map(breaking::Change::finding).collect();
+            (("old version", "new version"), [&other, &changed], findings)
         }
-        "drift" => {
-            let found = drift::compare(&changed, &other).into_iter().find(is_here);
-            (("document", "code"), [&changed, &other], found)
-        }
-        _ => {
-            let found = lint::lint(&changed, TODAY).into_iter().find(is_here);
-            (("before", "after"), [&changed, &other], found)
-        }
+        "drift" => (("document", "code"), [&changed, &other], drift::compare(&changed, &other)),
+        _ => (("before", "after"), [&changed, &other], lint::lint(&changed, TODAY)),
     };
-    let finding = finding?;
+    let finding = findings.into_iter().find(|finding: &Finding| finding.rule == rule.name)?;
     let sentences = std::iter::once(&*finding.message).chain(finding.advice());
     // Without the lines of a waiver.
     let sentences: Vec<&str> = sentences.filter_map(|sentence| sentence.lines().next()).collect();
-    let (old, new) = titles;
     let diff = TextDiff::from_lines(&*documents[0].text, &documents[1].text);
     let diff = diff.unified_diff().context_radius(2).header(old, new).to_string();
     let lines: String = diff.lines().take(MOST).map(|line| format!("    {line}\n")).collect();
