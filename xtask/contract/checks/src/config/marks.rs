@@ -1,5 +1,5 @@
-//! Exceptions inside a document: `x-contract-ignore`, a rule, a list of rules, or a mapping of rules to reasons. It accepts
-//! what the rules report about its object and below it.
+//! Exceptions inside a document: `x-contract-ignore` is a rule, a list of rules, or a mapping of rules to reasons. It
+//! accepts what the rules report about its object and below it.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -238,8 +238,8 @@ impl Config {
         Dates { today, sunset_days: self.limits.sunset_days }
     }
 
-    /// Applies severities, `ignore` entries, those of the document and the baseline to all findings of a family of rules
-    /// (`lint` or `drift`), then limits those that remain. They do not apply to what was not understood.
+    /// Applies severities, `ignore` entries, the exceptions of the document and the baseline to all findings of a family
+    /// of rules (`lint` or `drift`), then limits those that remain. They do not apply to what was not understood.
     pub fn apply(&self, document: &Document, findings: Vec<Finding>, family: &str) -> Applied {
         let (marks, mut problems) = marks::read(document);
         let exceptions = Exceptions::new(self.ignores.iter().chain(&marks).collect(), &[document]);
