@@ -44,8 +44,8 @@ enum Command {
     },
     /// Report changes of the OpenAPI document that break clients, and the version that the changes need.
     ///
-    /// Exit status: 0 without errors, 1 with breaking changes or a version that is too low, 2 if a document, or a part
-    /// that must be compared, cannot be read.
+    /// Exit status: 0 without errors, 1 with a version that is too low or breaking changes that it does not allow, 2 if a
+    /// document, or a part that must be compared, cannot be read.
     #[command(after_long_help = JSON)]
     Breaking {
         /// The document that clients use now [default: the newest in openapi/released].

@@ -49,6 +49,7 @@ impl Baseline {
         };
         let (mut accepted, new): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_known);
         for finding in &mut accepted {
+            finding.severity = Severity::Info;
             finding.accepted = Some(format!("It is in the baseline {}.", self.path));
         }
         Compared { new, accepted, outdated: self.outdated(&left) }

@@ -1,9 +1,9 @@
-//! Explains a rule: what it demands, why, and the difference of two documents.
+//! Explains a rule: what it demands, and the difference of two documents.
 //!
 //! The documents are [`fixtures::LIBRARY`] with and without the first edits in the fixture of the rule that trigger it.
 
-use document::finding::{Finding, Severity};
-use document::rule::{Profile, Rule};
+use document::finding::Finding;
+use document::rule::Rule;
 use document::{Document, Entry, Node};
 use fixtures::{LIBRARY, TODAY, edited};
 use include_dir::{Dir, include_dir};
@@ -24,38 +24,18 @@ pub fn explain(rule: &Rule) -> String {
     describe(rule) + &example(rule).unwrap_or_default()
 }
 
-/// Describes a rule: what it demands, and why.
+/// Describes a rule: what it demands, or the impact of a change and the version that it needs.
 pub fn describe(rule: &Rule) -> String {
     let Rule { name, profile, explanation, origin, .. } = rule;
-    let (severity, reason) = (registry::severity(rule), reason(rule));
-    format!(
-        "{name}\n\n{explanation} {reason}\n\nSeverity: {severity}. Profile: {profile}. Origin: {origin}.\n"
-    )
-}
-
-/// Returns why findings of a rule matter.
-fn reason(rule: &Rule) -> &'static str {
-    if let Some(change) = breaking::change_rules().find(|change| change.name == rule.name) {
-        return match change.bump {
-            Bump::Major => "This breaks clients, so it needs a new major version.",
-            Bump::Minor => "Requests and responses may differ, so the change needs a new minor version.",
-            Bump::Patch => "Clients that run are not affected, so a new patch version is enough.",
-            Bump::None if rule.severity == Severity::Info => "Clients are not affected.",
-            Bump::None => "Fix this before a release.",
-        };
-    }
-    if registry::family(rule.name) == Some("drift") {
-        return "Clients follow the document, so they fail where the code differs.";
-    }
-    match rule.profile {
-        Profile::Spec => {
-            "Otherwise some tools reject the document, and others interpret it in their own way."
-        }
-        Profile::Recommended => {
-            "The document is valid otherwise, but harder to read or to generate code from."
-        }
-        Profile::Strict => "This is a convention of some projects; the document is valid otherwise.",
-    }
+    let needs =
+        breaking::change_rules().find(|change| change.name == *name).map(|change| match change.bump {
+            Bump::Major => " The change needs a new major version.",
+            Bump::Minor => " The change needs a new minor version.",
+            Bump::Patch => " The change needs a new patch version.",
+            Bump::None => "",
+        });
+    let (needs, severity) = (needs.unwrap_or_default(), registry::severity(rule));
+    format!("{name}\n\n{explanation}{needs}\n\nSeverity: {severity}. Profile: {profile}. Origin: {origin}.\n")
 }
 
 /// Returns the difference of two documents in YAML, and what is reported about them.
@@ -73,25 +53,19 @@ fn example(rule: &Rule) -> Option<String> {
     let base = all(LIBRARY, at("before"))?;
     let changed = Document::parse("openapi.yaml", &all(&base, edits.entries())?).ok()?;
     let other = Document::parse("openapi.yaml", &all(&base, at("code"))?).ok()?;
-    let is_here = |finding: &Finding| finding.rule == rule.name;
-    let (titles, documents, finding) = match family {
+    let ((old, new), documents, findings) = match family {
         "breaking" => {
             let outcome = Outcome::of(&other, &changed, &Config::default(), TODAY);
-            let found = outcome.all().map(breaking::Change::finding).find(is_here);
-            (("old version", "new version"), [&other, &changed], found)
+            let findings = outcome.all().map(breaking::Change::finding).collect();
+            (("old version", "new version"), [&other, &changed], findings)
         }
-        "drift" => {
-            let found = drift::compare(&changed, &other).into_iter().find(is_here);
-            (("document", "code"), [&changed, &other], found)
-        }
-        _ => {
-            let found = lint::lint(&changed, TODAY).into_iter().find(is_here);
-            (("before", "after"), [&changed, &other], found)
-        }
+        "drift" => (("document", "code"), [&changed, &other], drift::compare(&changed, &other)),
+        _ => (("before", "after"), [&changed, &other], lint::lint(&changed, TODAY)),
     };
-    let finding = finding?;
-    let sentences: Vec<&str> = std::iter::once(&*finding.message).chain(finding.advice()).collect();
-    let (old, new) = titles;
+    let finding = findings.into_iter().find(|finding: &Finding| finding.rule == rule.name)?;
+    let sentences = std::iter::once(&*finding.message).chain(finding.advice());
+    // Without the lines of a waiver.
+    let sentences: Vec<&str> = sentences.filter_map(|sentence| sentence.lines().next()).collect();
     let diff = TextDiff::from_lines(&*documents[0].text, &documents[1].text);
     let diff = diff.unified_diff().context_radius(2).header(old, new).to_string();
     let lines: String = diff.lines().take(MOST).map(|line| format!("    {line}\n")).collect();

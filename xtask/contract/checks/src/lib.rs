@@ -12,6 +12,7 @@
 //! - [`drift`]: compares a document with the document of the code.
 //! - [`breaking`]: compares two versions of a document.
 //! - [`lint`]: checks one document.
+//! - `exception`: the findings and changes that the configuration or a document accepts.
 //! - `subschema`: decides whether every value of one schema is a value of another.
 //! - `pattern`: the syntax of patterns, and whether a text matches one.
 //! - [`revision`]: reads files, also those in a revision of git.
@@ -21,6 +22,7 @@ pub mod baseline;
 pub mod breaking;
 pub mod config;
 pub mod drift;
+mod exception;
 pub mod explanation;
 mod fingerprint;
 pub mod lint;

@@ -5,22 +5,23 @@ use document::finding::{Finding, Severity, summary};
 use jiff::civil::Date;
 
 use crate::breaking::version::{self, Versions};
-use crate::breaking::{Change, Side, compare, compare_sides, fix, undo, waivers};
-use crate::config::Config;
+use crate::breaking::{Bump, Change, Side, compare, compare_sides, fix, undo, waivers};
+use crate::config::{Config, marks};
+use crate::exception::Exceptions;
 
 /// The limit of comparisons to find changes that a waived change hides.
 const MAX_UNDONE: usize = 5;
 
-/// The kind of change that makes a comparison fail.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What makes a comparison fail, besides problems with the version and with waivers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum FailOn {
-    /// A breaking change, or a version that is too low.
+    /// A breaking change without the version that it needs
     #[default]
     Error,
-    /// A warning too.
+    /// A warning too
     Warning,
-    /// A version that is too low for what changed. A breaking change with a new major version passes.
-    Version,
+    /// Any breaking change, whatever the version
+    Breaking,
 }
 
 /// The result of a comparison.
@@ -37,8 +38,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Compares two documents, applies severities and waivers, then judges the version. An `ignore` entry can accept its
-    /// version; any other change needs a waiver.
+    /// Compares two documents, applies severities and waivers, then judges the version.
     pub fn of(base: &Document, revision: &Document, config: &Config, today: Date) -> Self {
         Self::of_changes(base, revision, compare(base, revision, today), config, today)
     }
@@ -66,8 +66,11 @@ impl Outcome {
             severity.is_some()
         };
         changes.retain_mut(configured);
-        let waive =
-            |changes: &mut [Change]| waivers::apply(&config.waivers, (base, revision), changes, today);
+        // The base tells clients what they may not rely on.
+        let marks = [base, revision].map(|document| marks::read(document).0);
+        let waivers =
+            Exceptions::new(config.waivers.iter().chain(marks.iter().flatten()).collect(), &[base, revision]);
+        let waive = |changes: &mut [Change]| waivers::apply(&waivers, (base, revision), changes, today);
         waive(&mut changes);
         for _ in 0..MAX_UNDONE {
             let Some(undone) = undo::without_waived(base, revision, &changes) else { break };
@@ -85,28 +88,26 @@ impl Outcome {
         // The waivers decide which version is needed, and can then allow a lower one.
         let compared = changes.len();
         let mut judged = Vec::from_iter(version::judge(base, revision, &changes));
-        judged.retain_mut(|it| configured(it) && !config.ignores(it.rule.name, &it.place.pointer));
+        judged.retain_mut(configured);
         changes.append(&mut judged);
-        let mut waivers = waive(&mut changes);
+        let mut problems = waive(&mut changes);
         let mut version = changes.split_off(compared).pop();
-        let versions = Versions::of(base, revision, &changes);
-        for change in changes.iter_mut().chain(&mut waivers).chain(&mut version) {
-            change.fix = fix::sentence(change, versions.as_ref());
+        let versions = Versions::of(base, revision);
+        for change in changes.iter_mut().chain(&mut problems).chain(&mut version) {
+            change.released = change.breaks()
+                && version::bump(change) == Bump::Major
+                && versions.as_ref().is_some_and(|versions| versions.allow(Bump::Major));
+            change.fix = fix::sentence(change, versions.as_ref(), today);
         }
-        Self { versions, changes, version, waivers }
+        Self { versions, changes, version, waivers: problems }
     }
 
-    /// Returns the problem with the version, unless the configuration accepts it by the severity `info` or a waiver.
-    pub fn low_version(&self) -> Option<&Change> {
-        self.version.as_ref().filter(|change| change.severity > Severity::Info)
-    }
-
-    /// Returns the changes that forbid a release of the revision: a version that is too low or unreadable,
-    /// invalid or expired waivers, and parts that were not understood.
-    pub fn refusals(&self) -> impl Iterator<Item = &Change> {
-        let not_understood = self.changes.iter().filter(|change| change.severity == Severity::Unreadable);
-        let waivers = self.waivers.iter().filter(|change| change.breaks());
-        self.low_version().into_iter().chain(waivers).chain(not_understood)
+    /// Returns what makes the comparison fail: what has this severity, and parts that were not understood.
+    pub fn failures(&self, fail_on: FailOn) -> impl Iterator<Item = &Change> {
+        let least = if fail_on == FailOn::Warning { Severity::Warning } else { Severity::Error };
+        self.all().filter(move |change| {
+            change.severity >= least && (fail_on == FailOn::Breaking || !change.released)
+        })
     }
 
     /// Everything to report: the waivers, the changes with the most severe first, then the version.
@@ -119,30 +120,35 @@ impl Outcome {
         self.all().filter(|change| change.place.file == file).map(Change::finding).collect()
     }
 
-    /// Returns 1 if something breaks or the version is too low, else 2 if a part of a document was not understood, else 0.
+    /// Returns 1 if something fails, 2 if it is only that a part of a document was not understood, else 0.
     pub fn exit_code(&self, fail_on: FailOn) -> u8 {
-        let breaks = |change: &Change| change.severity == Severity::Error;
-        let fails = match fail_on {
-            FailOn::Error => self.all().any(breaks),
-            FailOn::Warning => {
-                self.all().any(|change| breaks(change) || change.severity == Severity::Warning)
-            }
-            FailOn::Version => self.version.iter().chain(&self.waivers).any(breaks),
-        };
         let is_unreadable = |change: &Change| change.severity == Severity::Unreadable;
-        match fails {
-            true => 1,
-            false if self.changes.iter().any(is_unreadable) => 2,
-            false => u8::from(fail_on == FailOn::Version && self.low_version().is_some()),
+        match self.failures(fail_on).map(is_unreadable).min() {
+            Some(false) => 1,
+            Some(true) => 2,
+            None => 0,
         }
     }
 
-    /// The number of changes of each severity, and how many are waived.
+    /// The number of changes of each severity, of breaking changes that the version allows, and of waived ones.
     pub fn summary(&self) -> String {
-        let summary = summary(self.all().map(|change| change.severity));
+        let (released, rest): (Vec<_>, Vec<_>) = self.all().partition(|change| change.released);
+        let mut summed = Vec::new();
+        if let Some(versions) = self.versions.as_ref().filter(|_| !released.is_empty()) {
+            let plural = if released.len() == 1 { "" } else { "s" };
+            summed.push(format!(
+                "{} breaking change{plural}, released as {}",
+                released.len(),
+                versions.revision
+            ));
+        }
+        if summed.is_empty() || !rest.is_empty() {
+            summed.push(summary(rest.into_iter().map(|change| change.severity)));
+        }
+        let summed = summed.join(", ");
         match self.all().filter(|change| change.waived.is_some()).count() {
-            0 => summary,
-            waived => format!("{summary} ({waived} waived)"),
+            0 => summed,
+            waived => format!("{summed} ({waived} waived)"),
         }
     }
 }

@@ -32,11 +32,24 @@ pub fn find(name: &str) -> Option<&'static Rule> {
     rules().find(|rule| rule.name == name)
 }
 
-/// Returns the rule that another program has under this name, or else the rule with the most similar name.
+/// Returns the rule with this name, or else the rules that oasdiff, Spectral or Redocly have under this name. `*` names
+/// all rules.
+pub fn named(name: &str) -> Vec<&'static Rule> {
+    match find(name) {
+        Some(rule) => vec![rule],
+        None => rules().filter(|rule| name == "*" || others(rule).any(|other| other == name)).collect(),
+    }
+}
+
+/// The names of a rule in other programs, from its origin: `Spectral: path-params; Redocly: path-parameters-defined`.
+fn others(rule: &Rule) -> impl Iterator<Item = &'static str> {
+    let programs = rule.origin.split("; ").filter_map(|part| part.split_once(": "));
+    programs.flat_map(|(_, names)| names.split(", "))
+}
+
+/// Returns the rule with the most similar name, here or in another program.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    let is_origin = |rule: &&Rule| rule.origin.split([',', ';', ':']).any(|part| part.trim() == name);
-    let same = rules().find(is_origin).map(|rule| rule.name);
-    same.or_else(|| finding::nearest(name, rules().map(|rule| rule.name)))
+    finding::nearest(name, rules().flat_map(|rule| std::iter::once(rule.name).chain(others(rule))))
 }
 
 /// Rules as a Markdown table.

@@ -13,16 +13,12 @@ use document::{Document, Problem, Span, Unreadable, decode};
 /// # Errors
 /// When it does not exist, or is not OpenAPI 3.0.
 pub fn load(path: &Path) -> Result<Document, Unreadable> {
-    if !is_standard_input(path) && in_revision(path).is_none() {
-        return Document::load(path);
-    }
     let name = path.to_string_lossy();
-    let unreadable = |message| {
-        let problem = Problem { span: Span { line: 1, column: 1, ..Span::default() }, message };
-        Unreadable { path: name.to_string(), text: String::new(), problem }
-    };
-    let bytes = read(path).map_err(unreadable)?;
-    let text = decode(&bytes).map_err(|problem| unreadable(problem.message))?;
+    let unreadable = |text, problem| Unreadable { path: name.to_string(), text, problem };
+    let start = Span { line: 1, column: 1, ..Span::default() };
+    let bytes = read(path).map_err(|message| unreadable(String::new(), Problem { span: start, message }))?;
+    let text = decode(&bytes)
+        .map_err(|problem| unreadable(String::from_utf8_lossy(&bytes).into_owned(), problem))?;
     Document::parse(&name, text)
 }
 
@@ -36,7 +32,10 @@ pub fn read(path: &Path) -> Result<Vec<u8>, String> {
         return io::stdin().read_to_end(&mut bytes).map(|_| bytes).map_err(|error| error.to_string());
     }
     if in_revision(path).is_none() {
-        return fs::read(path).map_err(|error| error.to_string());
+        return fs::read(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => "there is no such file".to_owned(),
+            _ => format!("the file cannot be read: {error}"),
+        });
     }
     if path.to_string_lossy().contains("://") {
         return Err("an address is not read; write `-`, and pipe the document into the command".to_owned());

@@ -5,10 +5,10 @@ use std::{fs, io};
 
 use checks::baseline::Baseline;
 use checks::config::{Applied, Config};
+use checks::report::Format;
 use document::Document;
 use document::finding::{File, Severity, summary};
 
-use crate::values::{self, one_of};
 use crate::{Checked, files, unusable};
 
 /// The options of a command that checks one document.
@@ -18,8 +18,11 @@ pub struct Acceptance {
     /// The options that the commands share.
     #[command(flatten)]
     pub common: crate::Options,
+    /// The format of the findings.
+    #[arg(short, long, default_value = "text", value_name = "FORMAT")]
+    pub format: Format,
     /// The least severity that makes the command fail.
-    #[arg(long, value_parser = one_of(values::FAILURES), default_value = "error", value_name = "SEVERITY")]
+    #[arg(long, default_value = "error", value_name = "SEVERITY")]
     pub fail_on: Severity,
     /// The accepted findings: a file that `--write-baseline` wrote. Entries that no longer occur are reported.
     #[arg(long, value_name = "FILE")]
@@ -73,11 +76,14 @@ impl Acceptance {
             written = Some(format!("{accepted} written to {}", path.display()));
         }
         let severities = || applied.findings.iter().map(|finding| finding.severity);
-        let summary = written.unwrap_or_else(|| summary(severities()));
+        let summary = written.unwrap_or_else(|| match applied.ignored.len() {
+            0 => summary(severities()),
+            accepted => format!("{} ({accepted} accepted)", summary(severities())),
+        });
         let status = match severities().max() {
             Some(Severity::Unreadable) => 2,
             most => u8::from(most.is_some_and(|most| most >= self.fail_on)),
         };
-        Ok(Checked { files: files(config, document, applied, self.common.format).into(), summary, status })
+        Ok(Checked { files: files(config, document, applied, self.format).into(), summary, status })
     }
 }

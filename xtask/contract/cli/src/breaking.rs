@@ -5,11 +5,10 @@ use std::panic::resume_unwind;
 use std::path::Path;
 
 use checks::outcome::{FailOn, Outcome};
-use checks::report::{self, About, Format, Report, Sources};
+use checks::report::{Format, Sources};
 use document::finding::{File, Finding, Severity, summary};
 
-use crate::load_document;
-use crate::values::{self, one_of};
+use crate::{Checked, load_document, refuse};
 
 const NAME: &str = "breaking";
 
@@ -20,22 +19,28 @@ pub struct Options {
     /// The options that the commands share.
     #[command(flatten)]
     pub common: crate::Options,
+    /// The format of the findings.
+    #[arg(short, long, default_value = "text", value_name = "FORMAT")]
+    pub format: Format,
     /// What makes the command fail.
-    #[arg(long, value_parser = one_of(values::FAILURES_OF_A_CHANGE), default_value = "error", value_name = "FAIL_ON")]
+    #[arg(long, default_value = "error", value_name = "FAIL_ON")]
     pub fail_on: FailOn,
-    /// The least severity that the text shows, besides waived changes; its last line counts the rest. The other formats
+    /// The least severity that the text shows, besides accepted changes; its last line counts the rest. The other formats
     /// have all findings.
     // Also where the text is piped, so that a log or a pager has what the terminal has.
-    #[arg(long, value_parser = one_of(values::LEVELS), default_value_t = Severity::Warning, value_name = "LEVEL")]
+    #[arg(long, default_value = "warning", value_name = "LEVEL")]
     pub level: Severity,
 }
 
 /// Compares `revision` with `base`, the version that clients rely on. Returns the exit status.
 pub fn run(base: &Path, revision: &Path, options: &Options, root: &Path) -> u8 {
-    compare(base, revision, options, root).unwrap_or_else(|files| options.common.refuse(NAME, files, root))
+    match compare(base, revision, options, root) {
+        Ok(checked) => checked.print(NAME, options.format, &Sources::new(root)),
+        Err(files) => refuse(NAME, options.format, files, root),
+    }
 }
 
-fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Result<u8, Vec<File>> {
+fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Result<Checked, Vec<File>> {
     let common = &options.common;
     let config = common.load_config(revision, root).map_err(|file| vec![file])?;
     // Reading takes most of the time, and the two files are independent.
@@ -52,33 +57,21 @@ fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Resu
     };
     let outcome = Outcome::of(&base, &revision, &config, common.today());
     // The revision is last, and its version the last finding.
-    let mut files = vec![
-        (config.path.as_str(), config.text.as_str()),
-        (&base.path, &base.text),
-        (&revision.path, &revision.text),
-    ];
-    files.dedup_by_key(|(path, _)| *path);
-    let mut findings: Vec<_> = files.iter().map(|(file, _)| outcome.in_file(file)).collect();
-    let summed = format!("{} against {}: {}", revision.path, base.path, outcome.summary());
-    let mut rest = String::new();
-    if common.format == Format::Text {
-        let mut hidden = Vec::new();
-        for findings in &mut findings {
-            let is_hidden = |it: &mut Finding| it.severity < options.level && it.accepted.is_none();
-            hidden.extend(findings.extract_if(.., is_hidden));
-        }
+    let texts = [(&config.path, &config.text), (&base.path, &base.text), (&revision.path, &revision.text)];
+    let files = texts.map(|(path, text)| {
+        let findings = outcome.in_file(path);
+        File { path: path.clone(), text: text.clone(), findings }
+    });
+    let mut files = Vec::from(files);
+    files.dedup_by(|next, file| next.path == file.path);
+    let mut summed = format!("{} against {}: {}", revision.path, base.path, outcome.summary());
+    if options.format == Format::Text {
+        let is_hidden = |it: &mut Finding| it.severity < options.level && it.accepted.is_none();
+        let hidden: Vec<_> = files.iter_mut().flat_map(|it| it.findings.extract_if(.., is_hidden)).collect();
         if !hidden.is_empty() {
             let number = summary(hidden.iter().map(|finding| finding.severity));
-            rest = format!("\nnot shown: {number}; `--level info` shows all");
+            summed += &format!("\nnot shown: {number}; `--level info` shows all");
         }
     }
-    let about: Vec<_> =
-        files.iter().zip(&findings).map(|((path, text), findings)| About { path, text, findings }).collect();
-    let summary = summed + &rest;
-    let sources = Sources::new(root);
-    report::print(
-        common.format,
-        &Report { command: NAME, files: &about, sources: &sources, summary: &summary },
-    );
-    Ok(outcome.exit_code(options.fail_on))
+    Ok(Checked { files, summary: summed, status: outcome.exit_code(options.fail_on) })
 }

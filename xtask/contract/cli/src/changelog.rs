@@ -1,4 +1,4 @@
-//! `changelog`: prints the changes between two versions for users of the API, in Markdown.
+//! `changelog`: prints the changes between two versions for users of the API.
 
 use std::path::Path;
 
@@ -8,23 +8,54 @@ use checks::report;
 use document::Document;
 use document::finding::{File, Severity};
 
-use crate::load_document;
+use crate::{load_document, refuse};
 
-/// Prints the entry for `revision`, the version after `base`. Returns the exit status.
-pub fn run(base: &Path, revision: &Path, options: &crate::Options, root: &Path) -> u8 {
-    entry(base, revision, options, root).unwrap_or_else(|file| options.refuse("changelog", vec![file], root))
+/// The options of the command.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub struct Options {
+    /// The options that the commands share.
+    #[command(flatten)]
+    pub common: crate::Options,
+    /// The format of the changes.
+    #[arg(short, long, default_value = "markdown", value_name = "FORMAT")]
+    pub format: Format,
 }
 
-fn entry(base: &Path, revision: &Path, options: &crate::Options, root: &Path) -> Result<u8, File> {
-    let config = options.load_config(revision, root)?;
+/// The format of the changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Markdown for readers
+    #[default]
+    Markdown,
+    /// JSON for programs, in the order of the chapters
+    Json,
+}
+
+/// Prints the entry for `revision`, the version after `base`. Returns the exit status.
+pub fn run(base: &Path, revision: &Path, options: &Options, root: &Path) -> u8 {
+    entry(base, revision, options, root).unwrap_or_else(|file| {
+        let format = match options.format {
+            Format::Markdown => report::Format::Text,
+            Format::Json => report::Format::Json,
+        };
+        refuse("changelog", format, vec![file], root)
+    })
+}
+
+fn entry(base: &Path, revision: &Path, options: &Options, root: &Path) -> Result<u8, File> {
+    let (config, today) = (options.common.load_config(revision, root)?, options.common.today());
     let (base, revision) = (load_document(base)?, load_document(revision)?);
-    let outcome = Outcome::of(&base, &revision, &config, options.today());
+    let outcome = Outcome::of(&base, &revision, &config, today);
     if let Some(unread) = outcome.changes.iter().find(|change| change.severity == Severity::Unreadable) {
         let Document { path, text, .. } = if unread.place.file == base.path { base } else { revision };
         return Err(File { path, text, findings: vec![unread.finding()] });
     }
     let (from, to) = (version::text(&base), version::text(&revision));
-    let release = changelog(&outcome.changes, Some(from), to, &options.today().to_string());
-    report::write(&release.to_markdown());
+    let release = changelog(&outcome.changes, Some(from), to, &today.to_string());
+    report::write(&match options.format {
+        Format::Markdown => release.to_markdown(),
+        Format::Json => release.to_json(),
+    });
     Ok(0)
 }

@@ -7,8 +7,8 @@ use checks::report::Sources;
 use document::Document;
 use document::finding::Finding;
 
-use crate::Checked;
 use crate::acceptance::Acceptance;
+use crate::{Checked, refuse};
 
 const NAME: &str = "drift";
 
@@ -16,7 +16,7 @@ const NAME: &str = "drift";
 pub fn run(document: &Path, code: &Path, options: &Acceptance, root: &Path) -> u8 {
     match crate::load_document(code) {
         Ok(code) => compare(document, &code, options, root, |_| Sources::new(root)),
-        Err(file) => options.common.refuse(NAME, vec![file], root),
+        Err(file) => refuse(NAME, options.format, vec![file], root),
     }
 }
 
@@ -32,14 +32,14 @@ pub fn compare(
     let compare = || {
         let config = options.configure(document, root)?;
         let document = crate::load_document(document)?;
-        let mut applied = config.apply(drift::compare(&document, code), NAME);
+        let mut applied = config.apply(&document, drift::compare(&document, code), NAME);
         let sources = locate(&mut applied.findings);
         let agree = applied.findings.is_empty() && options.write_baseline.is_none();
         let name = document.path.clone();
         let checked = options.conclude(NAME, config, document, applied)?;
         let summary = if agree { "the document and the code agree" } else { &checked.summary };
         let checked = Checked { summary: format!("{name}: {summary}"), ..checked };
-        Ok(checked.print(NAME, options.common.format, &sources))
+        Ok(checked.print(NAME, options.format, &sources))
     };
-    compare().unwrap_or_else(|file| options.common.refuse(NAME, vec![file], root))
+    compare().unwrap_or_else(|file| refuse(NAME, options.format, vec![file], root))
 }

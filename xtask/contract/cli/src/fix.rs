@@ -15,7 +15,7 @@ use document::rule::{Findings, Profile};
 use tempfile::NamedTempFile;
 
 /// Which repairs are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Fix {
     /// Those after which the document means the same.
     Safe,

@@ -10,7 +10,6 @@
 //! - [`drift`]: compares a document with the one that the code generates.
 //! - [`lint`]: checks one document.
 //! - [`acceptance`]: what a check of one document accepts.
-//! - `values`: the values of options that are one of a few names.
 //! - [`fix`]: makes the repairs of findings.
 
 pub mod acceptance;
@@ -19,7 +18,6 @@ pub mod changelog;
 pub mod drift;
 pub mod fix;
 pub mod lint;
-mod values;
 
 use std::path::{Path, PathBuf};
 
@@ -28,13 +26,10 @@ use checks::config::{Applied, Config};
 use checks::report::{self, About, Format, Report, Sources};
 use checks::revision;
 use document::finding::{File, Finding, Severity, Subject};
-use document::rule::Profile;
 use document::{Document, Span};
 use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-
-use crate::values::one_of;
 
 /// The options that the commands share.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -43,15 +38,9 @@ pub struct Options {
     /// The configuration [default: contract.toml beside the document, or the nearest above it in the repository].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The rules that apply, instead of the configuration's profile [default: recommended].
-    #[arg(long, value_parser = one_of(values::PROFILES), value_name = "PROFILE")]
-    pub profile: Option<Profile>,
     /// The date with which dates in the document are compared, as YYYY-MM-DD [default: today, UTC].
     #[arg(long, value_name = "DATE")]
     pub today: Option<Date>,
-    /// The format of the findings.
-    #[arg(short, long, value_parser = one_of(values::FORMATS), default_value = "text", value_name = "FORMAT")]
-    pub format: Format,
 }
 
 impl Options {
@@ -62,15 +51,14 @@ impl Options {
 
     /// Returns the configuration for a document.
     fn load_config(&self, document: &Path, root: &Path) -> Result<Config, File> {
-        let config = Config::load(self.config.as_deref(), &revision::in_working_tree(document, root))?;
-        Ok(config.with_profile(self.profile))
+        Config::load(self.config.as_deref(), &revision::in_working_tree(document, root))
     }
+}
 
-    /// Prints the reasons why files cannot be used. Returns the exit status.
-    fn refuse(&self, command: &str, files: Vec<File>, root: &Path) -> u8 {
-        let refused = Checked { files, summary: String::new(), status: 2 };
-        refused.print(command, self.format, &Sources::new(root))
-    }
+/// Prints the reasons why files cannot be used. Returns the exit status.
+fn refuse(command: &str, format: Format, files: Vec<File>, root: &Path) -> u8 {
+    let refused = Checked { files, summary: String::new(), status: 2 };
+    refused.print(command, format, &Sources::new(root))
 }
 
 /// The result of a command.
@@ -88,7 +76,8 @@ impl Checked {
         let files = self.files.iter();
         let files = files.map(|it| About { path: &it.path, text: &it.text, findings: &it.findings });
         let files: Vec<_> = files.collect();
-        report::print(format, &Report { command, files: &files, sources, summary: &self.summary });
+        let report = Report { command, files: &files, sources, summary: &self.summary };
+        report::write(&report::render(format, &report));
         self.status
     }
 }
@@ -96,8 +85,8 @@ impl Checked {
 /// Returns the configuration, the baseline and the document of a check, with their findings.
 fn files(config: Config, document: Document, applied: Applied, format: Format) -> [File; 3] {
     let Applied { mut findings, ignored, unused, outdated } = applied;
-    if format == Format::Sarif {
-        // Only this format can say that a finding is accepted.
+    if matches!(format, Format::Json | Format::Sarif | Format::Junit) {
+        // The other formats count those that are accepted.
         findings.extend(ignored);
     }
     let Baseline { path, text } = config.baseline;

@@ -7,11 +7,11 @@ use checks::lint::lint;
 use checks::registry;
 use checks::report::{self, Sources};
 use document::finding::File;
+use document::rule::Profile;
 use similar::TextDiff;
 
 use crate::acceptance::Acceptance;
 use crate::fix::{self, Fix};
-use crate::values::{self, one_of};
 use crate::{Checked, unusable};
 
 /// The options of the command.
@@ -21,6 +21,9 @@ pub struct Options {
     /// What the command accepts.
     #[command(flatten)]
     pub acceptance: Acceptance,
+    /// The rules that apply, instead of the configuration's profile [default: recommended].
+    #[arg(long, value_name = "PROFILE")]
+    pub profile: Option<Profile>,
     /// Print the table of all rules, without checking a document.
     #[arg(long)]
     pub rules: bool,
@@ -28,7 +31,7 @@ pub struct Options {
     #[arg(long, value_name = "RULE")]
     pub explain: Option<String>,
     /// Fix what can be fixed in the document, then print the findings that are left.
-    #[arg(long, value_parser = one_of(values::FIXES), num_args = 0..=1, require_equals = true,
+    #[arg(long, num_args = 0..=1, require_equals = true,
           default_missing_value = "safe", value_name = "WHICH")]
     pub fix: Option<Fix>,
     /// Print what `--fix` would change as a unified diff, and write nothing. Exit status 1 if there is a change.
@@ -66,13 +69,13 @@ pub fn run(paths: &[PathBuf], options: &Options, root: &Path) -> u8 {
     if options.dry_run && all.files.is_empty() {
         return all.status;
     }
-    all.print(NAME, options.acceptance.common.format, &Sources::new(root))
+    all.print(NAME, options.acceptance.format, &Sources::new(root))
 }
 
 fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
-    let Options { acceptance, fix, dry_run, .. } = options;
+    let Options { acceptance, profile, fix, dry_run, .. } = options;
     let common = &acceptance.common;
-    let config = acceptance.configure(path, root)?;
+    let config = acceptance.configure(path, root)?.with_profile(*profile);
     let mut document = crate::load_document(path)?;
     let mut made = String::new();
     if let Some(fix) = fix {
@@ -81,8 +84,9 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
             return Err(unusable(path, message, "Write the path of a file."));
         }
         let old = document.text.clone();
-        let all = common.load_config(path, root)?.without_limit();
-        let check = |document: &_| all.apply(lint(document, all.dates(common.today())), NAME).findings;
+        let all = common.load_config(path, root)?.with_profile(*profile).without_limit();
+        let check =
+            |document: &_| all.apply(document, lint(document, all.dates(common.today())), NAME).findings;
         let number;
         (document, number) = fix::fixed(document, *fix, check);
         if *dry_run {
@@ -99,17 +103,19 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
         made = format!("{number} fixed, ");
     }
     let name = document.path.clone();
-    let applied = config.apply(lint(&document, config.dates(common.today())), NAME);
+    let applied = config.apply(&document, lint(&document, config.dates(common.today())), NAME);
     let checked = acceptance.conclude(NAME, config, document, applied)?;
     Ok(Checked { summary: format!("{name}: {made}{}", checked.summary), ..checked })
 }
 
 fn explain(name: &str) -> u8 {
-    let Some(rule) = registry::find(name) else {
+    let rules = registry::named(name);
+    if rules.is_empty() {
         let near = registry::nearest(name).map(|near| format!("; did you mean `{near}`?"));
         anstream::eprintln!("error: there is no rule `{name}`{}", near.unwrap_or_default());
         return 2;
-    };
-    report::write(&explanation::explain(rule));
+    }
+    let explained: Vec<_> = rules.into_iter().map(explanation::explain).collect();
+    report::write(&explained.join("\n"));
     0
 }

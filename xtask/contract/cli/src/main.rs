@@ -45,14 +45,14 @@ enum Command {
         #[command(flatten)]
         options: breaking::Options,
     },
-    /// Print the changes between two versions, in Markdown, for users of the API.
+    /// Print the changes between two versions for users of the API.
     Changelog {
         /// The previous version.
         base: PathBuf,
         /// The new version.
         revision: PathBuf,
         #[command(flatten)]
-        options: contract::Options,
+        options: changelog::Options,
     },
     /// Compare a document with the one that the code generates.
     #[command(after_long_help = JSON)]

@@ -11,6 +11,7 @@ use crate::text::{Span, Unreadable};
 /// The severity of a finding, from the least to the greatest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Severity {
     /// A fact without need for action.
     Info,
@@ -20,6 +21,7 @@ pub enum Severity {
     #[default]
     Error,
     /// The file or a part of it cannot be read, and was not checked or compared.
+    #[cfg_attr(feature = "clap", value(skip))]
     Unreadable,
 }
 
@@ -218,7 +220,6 @@ impl From<&Unreadable> for Finding {
         let span = Span { end: problem.span.start, ..problem.span };
         Self::new(Severity::Unreadable, "unreadable", "", span)
             .message(&Subject::document(), format!("{}.", problem.message))
-            .fix("Fix this, so that the rest can be checked.")
     }
 }
 

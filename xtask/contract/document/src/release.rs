@@ -77,6 +77,12 @@ impl Release {
         }
     }
 
+    /// Returns the content of `VERSION.changes.json`.
+    pub fn to_json(&self) -> String {
+        // Cannot fail: all keys are strings.
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
     /// Returns the entry of a changelog, in Markdown.
     pub fn to_markdown(&self) -> String {
         let mut text = format!("## {} ({})\n", self.version, self.date);

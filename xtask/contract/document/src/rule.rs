@@ -17,6 +17,7 @@ const MAX_BYTES: usize = 256 << 20;
 /// A set of rules; each profile contains those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Profile {
     /// Validity by the specification, or by an RFC that it refers to.
     Spec,

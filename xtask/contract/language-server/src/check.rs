@@ -114,7 +114,7 @@ fn findings(
         Box::new(not_configured(&unusable.path, unusable.findings.first().unwrap_or(&Finding::default())))
     })?;
     let found = lint::check(tree.model(), config.dates(today()), tree.structure.clone());
-    let Applied { mut findings, .. } = config.apply(found, "lint");
+    let Applied { mut findings, .. } = config.apply(tree.document(), found, "lint");
     if let Some(path) = project.base().filter(|_| project.document().is_none_or(|document| document == path))
     {
         let read = Base::updated(base.take(), path);

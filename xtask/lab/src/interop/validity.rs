@@ -102,15 +102,12 @@ fn base(path: &str) -> Result<(&str, Value), String> {
 
 /// Returns the errors that `lint` finds in a mutant at profile `spec`.
 fn lint_errors(mutant: &Mutant) -> Vec<String> {
+    let validity = Config::default().with_profile(Some(Profile::Spec));
     let found = match Document::parse("mutant.json", &mutant.text) {
-        Ok(document) => lint(&document, date(2026, 1, 1)),
+        Ok(document) => errors(&validity, &document, lint(&document, date(2026, 1, 1)), "lint"),
         Err(unreadable) => vec![Finding::from(&unreadable)],
     };
-    let validity = Config::default().with_profile(Some(Profile::Spec));
-    errors(&validity, found, "lint")
-        .iter()
-        .map(|error| format!("{}: {}", error.rule, error.message))
-        .collect()
+    found.iter().map(|error| format!("{}: {}", error.rule, error.message)).collect()
 }
 
 /// Returns the errors that openapi-spec-validator finds in each mutant.

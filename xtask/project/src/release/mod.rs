@@ -15,7 +15,7 @@ use checks::breaking::{changelog, version};
 use checks::config::Config;
 use checks::drift;
 use checks::lint::lint;
-use checks::outcome::Outcome;
+use checks::outcome::{FailOn, Outcome};
 use document::Document;
 use document::finding::{Finding, Severity};
 use document::release::Release;
@@ -130,14 +130,14 @@ fn none(
     family: &str,
     command: &str,
 ) -> Result<(), String> {
-    let errors = errors(config, findings, family);
+    let errors = errors(config, document, findings, family);
     if errors.is_empty() { Ok(()) } else { Err(first(&document.path, &errors, command)) }
 }
 
 /// Returns the findings that are errors under a configuration.
-pub fn errors(config: &Config, findings: Vec<Finding>, family: &str) -> Vec<Finding> {
+pub fn errors(config: &Config, document: &Document, findings: Vec<Finding>, family: &str) -> Vec<Finding> {
     config
-        .apply(findings, family)
+        .apply(document, findings, family)
         .findings
         .into_iter()
         .filter(|finding| finding.severity >= Severity::Error)
@@ -148,7 +148,9 @@ pub fn errors(config: &Config, findings: Vec<Finding>, family: &str) -> Vec<Find
 /// could not be compared.
 fn step(base: &Document, document: &Document, config: &Config, date: Date) -> Result<Outcome, String> {
     let outcome = Outcome::of(base, document, config, date);
-    let errors: Vec<_> = outcome.refusals().map(|change| change.finding()).collect();
+    let mut errors: Vec<_> = outcome.failures(FailOn::Error).map(|change| change.finding()).collect();
+    // The version explains the changes.
+    errors.reverse();
     if errors.is_empty() {
         return Ok(outcome);
     }
@@ -172,7 +174,7 @@ fn write(root: &Path, document: &Document, version: &Version, changes: &Release)
     let files = [
         (format!("{version}.yaml"), document.text.clone()),
         (format!("{version}.json"), json(&document.root)),
-        (changes_file(version), json(changes)),
+        (changes_file(version), changes.to_json()),
     ];
     // An attempt that failed may have left its lines.
     let is_other = |line: &&str| !files.iter().any(|(name, _)| line.ends_with(&format!("  {name}")));

@@ -78,7 +78,7 @@ fn documents(root: &Path, today: Date, problems: &mut Vec<String>) -> Result<(),
         }
         // Validity only: lint rules may have been added since the release.
         let validity = Config::default().with_profile(Some(Profile::Spec));
-        let errors = errors(&validity, lint(&document, today), "lint");
+        let errors = errors(&validity, &document, lint(&document, today), "lint");
         if !errors.is_empty() {
             problems.push(first(&document.path, &errors, "it must not have been released"));
         }

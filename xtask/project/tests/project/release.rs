@@ -122,7 +122,7 @@ fn a_version_too_low_for_its_changes_is_an_error_and_nothing_is_written() {
     let before = released(&root, "SHA256SUMS");
     let follows = code(&[("\"maximum\": 100", "\"maximum\": 50")]);
     let error = release(&root, &follows, DAY).unwrap_err();
-    assert!(error.contains("must be 2.0.0"), "{error}");
+    assert!(error.contains("one breaking change needs 2.0.0"), "{error}");
     assert_eq!(released(&root, "SHA256SUMS"), before);
     assert!(!root.join(RELEASED).join("1.0.1.yaml").exists());
 }

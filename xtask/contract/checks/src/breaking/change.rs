@@ -1,40 +1,9 @@
 //! One difference between two documents.
 
-use std::fmt;
-
 use document::finding::{Finding, Location, Severity, Subject, capitalised};
 use document::repair::Repair;
-use jiff::civil::Date;
-use semver::Version;
 
 use super::rules::ChangeRule;
-
-/// What a waiver says about a change that it allows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waived {
-    /// Why the change is made.
-    pub reason: String,
-    /// When the waiver has effect.
-    pub term: Term,
-}
-
-/// When a waiver has effect.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Term {
-    /// Until the end of a day.
-    Until(Date),
-    /// For the change to this version from any earlier one.
-    Release(Version),
-}
-
-impl fmt::Display for Term {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Until(day) => write!(formatter, "until {day}"),
-            Self::Release(version) => write!(formatter, "for release {version}"),
-        }
-    }
-}
 
 /// A difference between the base and the revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,8 +31,10 @@ pub struct Change {
     pub fix: String,
     /// The change of the revision that fixes it.
     pub repair: Option<Repair>,
-    /// The waiver that allows it.
-    pub waived: Option<Waived>,
+    /// The reason of the waiver that allows it.
+    pub waived: Option<String>,
+    /// Whether the version of the revision allows it, although it breaks clients.
+    pub released: bool,
 }
 
 impl Change {
@@ -83,6 +54,7 @@ impl Change {
             description: None,
             fix: rule.fix.to_owned(),
             waived: None,
+            released: false,
             repair: None,
         }
     }
@@ -103,20 +75,26 @@ impl Change {
 
     /// What changed and where, as a sentence without its full stop.
     pub fn sentence(&self) -> String {
-        capitalised(&format!("{}: {}", self.subject, self.what))
+        match self.subject.parts() {
+            // It begins with the name of the field.
+            [("version", _)] => self.what.clone(),
+            _ => capitalised(&format!("{}: {}", self.subject, self.what)),
+        }
     }
 
     /// The change as a finding of the reports.
     pub fn finding(&self) -> Finding {
         let Location { pointer, span, .. } = &self.place;
-        let mut finding = Finding::new(self.severity, self.rule.name, pointer, *span);
+        // A break that the version allows is not an error any more.
+        let severity = if self.released { Severity::Warning } else { self.severity };
+        let mut finding = Finding::new(severity, self.rule.name, pointer, *span);
         finding.subject = self.subject.clone();
         finding.message = format!("{}.", self.sentence());
         finding.operations.clone_from(&self.operations);
         finding.elsewhere.clone_from(&self.base);
         finding.also.extend(self.end.as_ref().map(|end| format!("leads to line {}", end.span.line)));
         finding.repairs.extend(self.repair.clone());
-        finding.accepted = self.waived.as_ref().map(|waived| waived.reason.clone());
+        finding.accepted = self.waived.clone().or(self.released.then(|| self.fix.clone()));
         finding.impact = self.rule.explanation.to_owned();
         finding.fix.clone_from(&self.fix);
         finding

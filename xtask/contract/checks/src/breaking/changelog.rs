@@ -26,16 +26,14 @@ pub fn changelog(changes: &[Change], from: Option<&str>, to: &str, date: &str) -
             // The other direction of a breaking change that is listed already.
             continue;
         }
-        match listed_at.get(&(entry.sentence.clone(), entry.words().to_owned())) {
-            Some(position) => {
-                let known = &mut entries[*position].1;
+        let key = (entry.sentence.clone(), entry.words().to_owned());
+        let position = *listed_at.entry(key).or_insert(entries.len());
+        match entries.get_mut(position) {
+            Some((_, known)) => {
                 known.operations.extend(entry.operations);
                 known.places.extend(entry.places);
             }
-            None => {
-                listed_at.insert((entry.sentence.clone(), entry.words().to_owned()), entries.len());
-                entries.push((chapter, entry));
-            }
+            None => entries.push((chapter, entry)),
         }
     }
     entries.sort_by_key(|(chapter, _)| *chapter);
@@ -62,7 +60,7 @@ fn entry(change: &Change, chapter: Title) -> Entry {
         sentence: change.sentence(),
         impact: change.rule.explanation.to_owned(),
         description: change.description.clone(),
-        waiver: change.waived.as_ref().map(|waived| waived.reason.clone()),
+        waiver: change.waived.clone(),
         operations: change.operations.clone(),
         places: vec![change.place.pointer.clone()],
     }

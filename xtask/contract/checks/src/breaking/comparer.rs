@@ -277,9 +277,12 @@ impl<'a> Comparer<'a> {
         if self.budget.is_exhausted() {
             let first = self.waiting.front().map(|(_, pair)| self.schemas[pair.revision as usize].anchor);
             let what = match self.waiting.len() {
-                0 | 1 => "it was not compared: the comparison stopped at its limit of steps".to_owned(),
+                0 | 1 => {
+                    "it was not compared: the comparison stopped at its limit of steps, so compare by hand"
+                        .to_owned()
+                }
                 all => format!(
-                    "it and {} others were not compared: the comparison stopped at its limit of steps",
+                    "it and {} others were not compared: the comparison stopped at its limit of steps, so compare by hand",
                     all - 1
                 ),
             };

@@ -45,9 +45,9 @@ pub(crate) mod undo;
 mod unknown;
 mod users;
 pub mod version;
-pub mod waivers;
+pub(crate) mod waivers;
 
-pub use change::{Change, Term, Waived};
+pub use change::Change;
 pub use changelog::changelog;
 pub use rules::{Bump, ChangeRule, Chapter, change_rules};
 pub use users::MAX_OPERATIONS;

@@ -70,9 +70,7 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         } else if let Some(new) = new.clone().find(|new| new.name().eq_ignore_ascii_case(old.name())) {
             what += &format!("; new: `{}`", new.name());
         } else {
-            let schemas = |parameter: &Parameter<'a>| {
-                parameter.schema().map(|schema| *schema).into_iter().collect::<Vec<_>>()
-            };
+            let schemas = |parameter: &Parameter<'a>| parameter.schema().into_iter().collect::<Vec<_>>();
             let named = new.map(|new| (new.name(), schemas(new)));
             if let Some(name) = renamed((old.name(), &schemas(&old)), named) {
                 what += &format!("; perhaps it is `{name}` now");

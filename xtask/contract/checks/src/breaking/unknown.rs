@@ -9,6 +9,7 @@ use super::comparer::Comparer;
 use super::data::difference;
 use super::place::At;
 use super::rules;
+use crate::exception::EXTENSION;
 
 /// Compares the keys of an object that its table of keywords does not list, without those in `except`.
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>, except: &[&str]) {
@@ -31,7 +32,7 @@ pub(super) fn others<'a>(object: &Object<'a>, except: &[&str]) -> Vec<(&'a str, 
         _ => !key.starts_with("x-"),
     };
     let entries = object.node().entries().iter().map(|entry| entry.key.as_str());
-    let unknown = entries.filter(|key| !is_known(key) && !except.contains(key));
+    let unknown = entries.filter(|key| !is_known(key) && !except.contains(key) && *key != EXTENSION);
     unknown.filter_map(|key| Some((key, At::value(object, key)?))).collect()
 }
 

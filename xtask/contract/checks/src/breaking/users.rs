@@ -5,8 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// How many operations are listed for a change in a schema.
-pub const MAX_OPERATIONS: usize = 50;
+pub use crate::exception::MAX_OPERATIONS;
 
 /// The number of a user.
 pub(super) type User = usize;

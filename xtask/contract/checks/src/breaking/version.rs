@@ -14,78 +14,89 @@ use semver::{BuildMetadata, Version};
 use super::change::Change;
 use super::rules::{self, Bump, ChangeRule};
 
-/// The versions of two documents, and the one that the changes need.
+/// The versions of two documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Versions {
     /// The version of the base.
     pub base: Version,
     /// The version of the revision.
     pub revision: Version,
-    /// The lowest version that the revision may have.
-    pub least: Version,
 }
 
 impl Versions {
     /// Returns `None` if one of the documents has no version that can be read.
-    pub(crate) fn of(base: &Document, revision: &Document, changes: &[Change]) -> Option<Self> {
-        let (base, revision) = (version(base).ok()?, version(revision).ok()?);
-        Some(Self { least: least(&base, needed(changes)), base, revision })
+    pub(crate) fn of(base: &Document, revision: &Document) -> Option<Self> {
+        Some(Self { base: version(base).ok()?, revision: version(revision).ok()? })
     }
-}
 
-/// Whether a rule is about the version.
-pub(crate) fn is_version_rule(rule: &str) -> bool {
-    let rules = [
-        &rules::VERSION_UNREADABLE,
-        &rules::VERSION_DECREASED,
-        &rules::VERSION_SAME,
-        &rules::VERSION_NOT_MAJOR,
-        &rules::VERSION_NOT_MINOR,
-    ];
-    rules.iter().any(|known| known.name == rule)
-}
+    /// Whether the version of the revision is high enough for a change that needs this increment.
+    pub(crate) fn allow(&self, needed: Bump) -> bool {
+        let Self { base, revision } = self;
+        let numbers = |version: &Version| (version.major, version.minor, version.patch);
+        match needed {
+            Bump::None => revision.cmp_precedence(base).is_ge(),
+            _ if !base.pre.is_empty() => revision.cmp_precedence(base).is_gt(),
+            _ => numbers(revision) >= numbers(&least(base, needed)),
+        }
+    }
 
-/// Returns the increment that changes require together.
-fn needed(changes: &[Change]) -> Bump {
-    changes.iter().map(bump).max().unwrap_or(Bump::None)
+    /// Returns the version to release a change under that needs this increment: that of the revision, if it is enough.
+    pub(super) fn enough(&self, needed: Bump) -> Version {
+        if self.allow(needed) { self.revision.clone() } else { least(&self.base, needed) }
+    }
 }
 
 /// Returns the problem with the revision's version, given the changes. A waived change counts as a compatible
 /// change.
 pub fn judge(base: &Document, revision: &Document, changes: &[Change]) -> Option<Change> {
-    let needed = needed(changes);
-    let (old, new) = match (version(base), version(revision)) {
-        (Ok(old), Ok(new)) => (old, new),
-        _ if needed == Bump::None && text(base) == text(revision) => return None,
-        (old, new) => {
-            let repair = old.as_ref().ok().map(|old| written(&least(old, needed), text(base)));
-            let problem = new.err().or(old.err()).unwrap_or_default();
-            let why = why(changes, needed, "; ");
-            let what = format!("{problem}, so whether it increased enough is unknown{why}");
-            return Some(Change { repair, ..change(base, revision, &rules::VERSION_UNREADABLE, what) });
+    let needed = changes.iter().map(bump).max().unwrap_or(Bump::None);
+    let like = text(base);
+    let Some(versions) = Versions::of(base, revision) else {
+        if needed == Bump::None && like == text(revision) {
+            return None;
         }
+        let problem = match (version(base), version(revision)) {
+            (_, Err(problem)) => format!("`info.version` is {problem}"),
+            (Err(problem), _) => format!("`info.version` was {problem}"),
+            (Ok(_), Ok(_)) => return None,
+        };
+        let next = version(base).ok().map(|old| least(&old, needed));
+        let need = asking(changes, needed).map(|asking| match &next {
+            Some(next) => format!(", but {asking} {} or later", spelt(next, like)),
+            None if needed == Bump::Major => format!(", but {asking} a new major version"),
+            None => format!(", but {asking} a new version"),
+        });
+        let what = problem + &need.unwrap_or_default();
+        let repair = next.map(|next| written(&next, like));
+        return Some(Change { repair, ..change(base, revision, &rules::VERSION_UNREADABLE, what) });
     };
-    let least = least(&old, needed);
-    if new.cmp_precedence(&old).is_lt() {
-        let [old, new, next] = [text(base), text(revision), &spelt(&least, text(base))];
-        let what = format!("it decreased from {old} to {new}; it must be {next} or later");
-        let change = change(base, revision, &rules::VERSION_DECREASED, what);
-        return Some(set(change, &least, text(base)));
+    let least = least(&versions.base, needed);
+    let [new, next] = [text(revision), &spelt(&least, like)];
+    if !versions.allow(Bump::None) {
+        let what = format!("`info.version` decreased from {like} to {new}; it must be {next} or later");
+        return Some(set(change(base, revision, &rules::VERSION_DECREASED, what), &least, like));
     }
-    let is_same = new.cmp_precedence(&old).is_eq();
-    let numbers = |version: &Version| (version.major, version.minor, version.patch);
-    let is_enough = if old.pre.is_empty() { numbers(&new) >= numbers(&least) } else { !is_same };
-    if is_enough || needed == Bump::None {
+    if versions.allow(needed) {
         return None;
     }
     let rule = match needed {
-        _ if is_same => &rules::VERSION_SAME,
+        _ if versions.revision.cmp_precedence(&versions.base).is_eq() => &rules::VERSION_SAME,
         Bump::Major => &rules::VERSION_NOT_MAJOR,
         _ => &rules::VERSION_NOT_MINOR,
     };
-    let [new, next] = [text(revision), &spelt(&least, text(base))];
-    let what = format!("it is {new} and must be {next} or later{}", why(changes, needed, ", since "));
-    Some(set(change(base, revision, rule, what), &least, text(base)))
+    let what = format!("`info.version` is {new}, but {} {next} or later", asking(changes, needed)?);
+    Some(set(change(base, revision, rule, what), &least, like))
+}
+
+/// Returns the number of changes that need this increment, with the verb. `None` if no increment is needed.
+fn asking(changes: &[Change], needed: Bump) -> Option<String> {
+    let kind = if needed == Bump::Major { "breaking change" } else { "change" };
+    let asking = changes.iter().filter(|change| needed != Bump::None && bump(change) == needed);
+    match asking.count() {
+        0 => None,
+        1 => Some(format!("one {kind} needs")),
+        number => Some(format!("{number} {kind}s need")),
+    }
 }
 
 /// Adds the fix of a version that is too low.
@@ -113,18 +124,6 @@ fn spelt(version: &Version, like: &str) -> String {
     }
 }
 
-/// Returns the reason why the version must increase, after `joint`.
-fn why(changes: &[Change], needed: Bump, joint: &str) -> String {
-    let mut asking = changes.iter().filter(|change| bump(change) == needed && needed != Bump::None);
-    let Some(first) = asking.next() else { return String::new() };
-    let why = if needed == Bump::Major { "breaks clients" } else { "changes the contract" };
-    let more = match asking.count() {
-        0 => String::new(),
-        more => format!(" (and {more} more)"),
-    };
-    format!("{joint}this {why}: {}{more}", first.sentence())
-}
-
 /// Returns the lowest version that may follow `old` for the increment `needed`.
 fn least(old: &Version, needed: Bump) -> Version {
     match (needed, old.major) {
@@ -139,7 +138,7 @@ fn least(old: &Version, needed: Bump) -> Version {
 
 /// Returns the version increment that a change requires: that of its rule, or of the severity that the configuration gives
 /// the rule.
-pub(super) fn bump(change: &Change) -> Bump {
+pub(crate) fn bump(change: &Change) -> Bump {
     match (change.rule.bump, change.severity) {
         (Bump::Major, _) if change.waived.is_some() => Bump::Minor,
         (bump, severity) if severity == change.rule.severity || bump == Bump::None => bump,
@@ -154,15 +153,15 @@ pub fn text(document: &Document) -> &str {
     document.root.pointer("/info/version").and_then(Node::as_str).unwrap_or_default()
 }
 
-/// Reads `info.version`. A `v` before it and a missing third number do not matter.
+/// Reads `info.version`. A `v` before it and a missing third number do not matter. The error says what it is instead.
 pub(super) fn version(document: &Document) -> Result<Version, String> {
     let text = text(document);
     if text.is_empty() {
-        return Err("`info.version` is not a string".to_owned());
+        return Err("not a string".to_owned());
     }
     let numbers = text.strip_prefix('v').unwrap_or(text);
     let parsed = Version::parse(numbers).or_else(|_| Version::parse(&format!("{numbers}.0")));
-    parsed.map_err(|_| format!("`info.version` is `{text}`, which is not a version"))
+    parsed.map_err(|_| format!("`{text}`, which is not a version"))
 }
 
 fn change(base: &Document, revision: &Document, rule: &'static ChangeRule, what: String) -> Change {

@@ -1,79 +1,55 @@
 //! Waivers allow intended breaking changes, each for a reason, and for one release or until a date.
 
 use document::Document;
-use document::finding::{Location, Severity, Subject, shortened};
+use document::finding::{Severity, Subject, shortened};
 use jiff::civil::Date;
 
-use super::change::{Change, Term, Waived};
-use super::rules::{self, Bump, ChangeRule, change_rules};
-use super::version::{is_version_rule, version};
+use super::change::Change;
+use super::rules::{self, Bump, change_rules};
+use super::version::version;
+use crate::exception::{Exceptions, Term};
 
-/// A waiver for one breaking change.
-#[derive(Clone, Debug)]
-pub struct Waiver {
-    /// The name of the rule.
-    pub rule: String,
-    /// The JSON pointer of the place, in either document.
-    pub at: Option<String>,
-    /// The operation. A change that also affects other operations is not covered.
-    pub operation: Option<String>,
-    /// Why the change is made.
-    pub reason: String,
-    /// When the waiver has effect.
-    pub term: Term,
-    /// Where the waiver is written.
-    pub place: Location,
+/// Whether the changes of a rule can be waived.
+pub(crate) fn can_be_waived(rule: &str) -> bool {
+    // The rules about the version need no increment, and no other such rule has this prefix.
+    let can = |it: &super::ChangeRule| it.bump != Bump::None || it.name.starts_with("api-");
+    change_rules().any(|it| it.name == rule && can(it))
 }
 
 /// Marks the changes that are waived, and returns the problems with the waivers.
 pub(crate) fn apply(
-    waivers: &[Waiver],
+    waivers: &Exceptions<'_>,
     (base, revision): (&Document, &Document),
     changes: &mut [Change],
     today: Date,
 ) -> Vec<Change> {
     let (base, revision) = (version(base).ok(), version(revision).ok());
-    let concerns = |waiver: &&Waiver| match &waiver.term {
-        Term::Until(_) => true,
+    let has_effect = |term: &Term| match term {
+        Term::Until(day) => *day >= today,
         Term::Release(release) => revision.as_ref() == Some(release) && base.as_ref() != Some(release),
     };
-    let problems = waivers.iter().filter(concerns).filter_map(|waiver| {
-        let (rule, what) = waiver.apply(changes, today).err()?;
+    let mut used = vec![false; waivers.all.len()];
+    for change in changes {
+        let places = [Some(&change.place), change.base.as_ref(), change.end.as_ref()];
+        let places: Vec<_> = places.into_iter().flatten().map(|place| place.pointer.as_str()).collect();
+        for at in waivers.covering(change.rule.name, &places, &change.operations) {
+            used[at] = true;
+            if change.severity > Severity::Info && waivers.all[at].term.as_ref().is_none_or(has_effect) {
+                change.severity = Severity::Info;
+                change.waived = Some(waivers.all[at].reason.clone());
+            }
+        }
+    }
+    let problems = waivers.all.iter().zip(used).filter_map(|(waiver, used)| {
+        let (rule, what) = match waiver.term.as_ref()? {
+            Term::Until(day) if *day < today => (&rules::WAIVER_EXPIRED, format!("it expired after {day}")),
+            term if !used && has_effect(term) => {
+                let rule = shortened(&waiver.rule);
+                (&rules::WAIVER_UNUSED, format!("no change by the rule `{rule}` matches it"))
+            }
+            _ => return None,
+        };
         Some(Change::new(rule, Subject::document().with("waiver", ""), what, waiver.place.clone()))
     });
     problems.collect()
-}
-
-impl Waiver {
-    fn apply(&self, changes: &mut [Change], today: Date) -> Result<(), (&'static ChangeRule, String)> {
-        let name = shortened(&self.rule);
-        let known = change_rules().find(|known| known.name == self.rule);
-        if known.is_none_or(|known| known.bump == Bump::None && !is_version_rule(known.name)) {
-            let what = format!("`{name}` is not the rule of a change that can be waived");
-            return Err((&rules::WAIVER_INVALID, what));
-        }
-        if let Term::Until(day) = &self.term
-            && *day < today
-        {
-            return Err((&rules::WAIVER_EXPIRED, format!("it expired after {day}")));
-        }
-        let mut covered = changes.iter_mut().filter(|change| self.covers(change)).peekable();
-        if covered.peek().is_none() {
-            return Err((&rules::WAIVER_UNUSED, format!("no change by the rule `{name}` matches it")));
-        }
-        covered.for_each(|change| {
-            change.severity = Severity::Info;
-            change.waived = Some(Waived { reason: self.reason.clone(), term: self.term.clone() });
-        });
-        Ok(())
-    }
-
-    fn covers(&self, change: &Change) -> bool {
-        let mut places = std::iter::once(&change.place).chain(&change.base).chain(&change.end);
-        change.rule.name == self.rule
-            && self.at.as_deref().is_none_or(|at| places.any(|place| place.pointer == at))
-            && self.operation.as_ref().is_none_or(|operation| {
-                !change.operations.is_empty() && change.operations.iter().all(|name| name == operation)
-            })
-    }
 }

@@ -34,23 +34,24 @@ impl Limits {
     pub(super) fn limited(self, findings: Vec<Finding>) -> Vec<Finding> {
         let most = self.findings_per_rule.get();
         let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
-        for finding in &findings {
-            *numbers.entry(finding.rule.clone()).or_default() += 1;
-        }
-        numbers.retain(|rule, number| {
-            let is_limited = registry::find(rule).is_some_and(|rule| rule.profile != Profile::Spec);
-            is_limited && *number > most
-        });
-        let mut shown: BTreeMap<String, usize> = BTreeMap::new();
-        let limit = |finding: Finding| {
-            let Some(number) = numbers.get(&finding.rule) else { return Some(finding) };
-            let position = shown.entry(finding.rule.clone()).or_default();
-            *position += 1;
-            match *position {
-                position if position <= most => Some(finding),
-                position => (position == most + 1).then(|| not_shown(finding, number - most)),
+        let (mut kept, mut first): (Vec<Finding>, BTreeMap<String, usize>) = (Vec::new(), BTreeMap::new());
+        for finding in findings {
+            let number = numbers.entry(finding.rule.clone()).or_default();
+            *number += 1;
+            let is_limited =
+                || registry::find(&finding.rule).is_some_and(|rule| rule.profile != Profile::Spec);
+            if *number <= most || !is_limited() {
+                kept.push(finding);
+            } else if *number == most + 1 {
+                first.insert(finding.rule.clone(), kept.len());
+                kept.push(finding);
             }
-        };
-        findings.into_iter().filter_map(limit).collect()
+        }
+        for (rule, position) in first {
+            let number = numbers[&rule] - most;
+            let fix = "Raise `findings-per-rule` below `[limits]` to see them.";
+            kept[position] = not_shown(std::mem::take(&mut kept[position]), number).fix(fix);
+        }
+        kept
     }
 }

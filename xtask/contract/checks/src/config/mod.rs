@@ -1,18 +1,23 @@
 //! Reads the configuration file of the tools, `contract.toml`. `xtask/contract/README.md` describes its format.
 
 mod limits;
+pub(crate) mod marks;
 mod search;
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use document::Span;
+use clap::ValueEnum as _;
 use document::finding::{File, Finding, Location, Severity, Subject, shortened};
-use document::rule::Profile;
+use document::rule::{Profile, Rule};
+use document::{Document, Span};
+use glob::Pattern;
 use jiff::civil::Date;
 use semver::Version;
 use serde::de::Error as _;
@@ -20,9 +25,8 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use crate::baseline::{Baseline, Compared};
-use crate::breaking::Term;
-use crate::breaking::version::is_version_rule;
-use crate::breaking::waivers::Waiver;
+use crate::breaking::waivers::can_be_waived;
+use crate::exception::{Exception, Exceptions, Term};
 use crate::lint::Dates;
 use crate::registry;
 use limits::Limits;
@@ -38,12 +42,12 @@ pub struct Config {
     /// The profile whose rules apply. `severities` can turn single rules on or off.
     pub profile: Profile,
     limits: Limits,
-    severities: BTreeMap<String, Option<Severity>>,
-    ignores: Vec<Spanned<Ignore>>,
+    severities: BTreeMap<&'static str, Option<Severity>>,
+    ignores: Vec<Exception>,
     /// Findings that are accepted because they are older than the check.
     pub baseline: Baseline,
     /// Intended breaking changes.
-    pub waivers: Vec<Waiver>,
+    pub(crate) waivers: Vec<Exception>,
 }
 
 #[derive(Default, Deserialize)]
@@ -51,26 +55,16 @@ pub struct Config {
 struct Written {
     profile: Profile,
     limits: Limits,
-    rules: BTreeMap<RuleName, Setting>,
-    ignore: Vec<Spanned<Ignore>>,
-    waiver: Vec<Spanned<WrittenWaiver>>,
+    /// By their names here or in another program.
+    rules: BTreeMap<Spanned<String>, Setting>,
+    ignore: Vec<Spanned<Entry>>,
+    waiver: Vec<Spanned<Entry>>,
 }
 
-/// The name of a rule that exists.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(try_from = "String")]
-struct RuleName(String);
-
-impl TryFrom<String> for RuleName {
-    type Error = String;
-
-    fn try_from(name: String) -> Result<Self, String> {
-        if registry::find(&name).is_some() {
-            return Ok(Self(name));
-        }
-        let meant = registry::nearest(&name).map(|near| format!(". Did you mean `{near}`?"));
-        Err(format!("there is no rule `{}`{}", shortened(&name), meant.unwrap_or_default()))
-    }
+/// Says that there is no rule with a name, and which one may be meant.
+fn unknown(name: &str) -> String {
+    let meant = registry::nearest(name).map(|near| format!(" Did you mean `{near}`?"));
+    format!("there is no rule `{}`.{}", shortened(name), meant.unwrap_or_default())
 }
 
 /// Reads why a finding or a change is accepted.
@@ -82,44 +76,32 @@ fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error
     Ok(reason)
 }
 
-/// The severity of a rule.
+/// The severity of a rule. `None` if it is off.
 #[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Setting {
-    Error,
-    Warning,
-    Info,
-    Off,
-}
+#[serde(try_from = "String")]
+struct Setting(Option<Severity>);
 
-impl From<Setting> for Option<Severity> {
-    fn from(setting: Setting) -> Self {
-        match setting {
-            Setting::Error => Some(Severity::Error),
-            Setting::Warning => Some(Severity::Warning),
-            Setting::Info => Some(Severity::Info),
-            Setting::Off => None,
-        }
+impl TryFrom<String> for Setting {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let severity = || Severity::from_str(&text, false).ok();
+        let setting = if text == "off" { Some(None) } else { severity().map(Some) };
+        let expected = "expected `error`, `warning`, `info` or `off`";
+        setting.map(Self).ok_or_else(|| format!("`{}` is not a severity; {expected}", shortened(&text)))
     }
 }
 
-/// An accepted finding.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Ignore {
-    rule: RuleName,
-    /// JSON pointer. The entry also covers every place below it.
-    at: String,
-    #[serde(deserialize_with = "reason")]
-    reason: String,
-}
-
+/// An `[[ignore]]` or a `[[waiver]]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenWaiver {
-    rule: RuleName,
+struct Entry {
+    rule: Spanned<String>,
     at: Option<String>,
-    operation: Option<String>,
+    #[serde(default, deserialize_with = "parsed")]
+    operation: Option<Pattern>,
+    #[serde(default, deserialize_with = "parsed")]
+    path: Option<Pattern>,
     #[serde(deserialize_with = "reason")]
     reason: String,
     #[serde(default, deserialize_with = "parsed")]
@@ -128,12 +110,43 @@ struct WrittenWaiver {
     release: Option<Version>,
 }
 
-/// Reads a day or a version from a string or a date of TOML.
+/// Reads a day, a version or a pattern from a string or a date of TOML.
 fn parsed<'de, D: Deserializer<'de>, T: FromStr>(deserializer: D) -> Result<Option<T>, D::Error> {
     let value = toml::Value::deserialize(deserializer)?;
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let expected = "`until` is a date such as `2027-01-31`, `release` is a version such as `1.2.0`";
+    let expected = "`until` is a date such as `2027-01-31`, `release` is a version such as `1.2.0`, `operation` and `path` \
+                    are patterns such as `list*` and `/internal/**`";
     text.parse().map(Some).map_err(|_| D::Error::custom(expected))
+}
+
+impl Entry {
+    /// Returns the exception, for rules of `breaking` if it is a waiver, else for all others.
+    fn exception(self, rules: &[&Rule], is_waiver: bool, place: Location) -> Result<Exception, &'static str> {
+        let Self { rule, at, operation, path, reason, until, release } = self;
+        if at.is_none() && operation.is_none() && path.is_none() {
+            return Err("an exception requires `at`, `operation` or `path`.");
+        }
+        let term = match (until, release) {
+            (None, None) if !is_waiver => None,
+            (Some(day), None) if is_waiver => Some(Term::Until(day)),
+            (None, Some(version)) if is_waiver => Some(Term::Release(version)),
+            _ if is_waiver => return Err("a waiver requires either `release` or `until`."),
+            _ => return Err("only a `[[waiver]]` has `release` or `until`."),
+        };
+        let rules = rules.iter().map(|rule| rule.name);
+        let rules: Arc<[_]> = rules.filter(|rule| is_waiver == can_be_waived(rule)).collect();
+        match (rules.is_empty(), is_waiver) {
+            (false, _) => {}
+            (true, true) => {
+                return Err("`rule` is not about a change that can be waived; write `[[ignore]]`.");
+            }
+            (true, false) => {
+                return Err("`rule` belongs to `breaking`; write `[[waiver]]` with `release` or `until`.");
+            }
+        }
+        let rule = rule.into_inner();
+        Ok(Exception { rule, rules, at: at.unwrap_or_default(), operation, path, reason, term, place })
+    }
 }
 
 impl Config {
@@ -168,24 +181,30 @@ impl Config {
             let end = if message.ends_with('?') { "" } else { "." };
             unusable(error.span().unwrap_or_default(), &format!("{message}{end}"))
         })?;
-        let mut waivers = Vec::new();
-        for (number, entry) in read.waiver.into_iter().enumerate() {
-            let range = entry.span();
-            let WrittenWaiver { rule, at, operation, reason, until, release } = entry.into_inner();
-            if at.is_none() && operation.is_none() {
-                return Err(unusable(range, "a waiver requires `at`, `operation` or both."));
-            }
-            let term = match (until, release) {
-                (Some(day), None) => Term::Until(day),
-                (None, Some(version)) => Term::Release(version),
-                _ => return Err(unusable(range, "a waiver requires either `release` or `until`.")),
+        let named = |name: &Spanned<String>| {
+            let rules = registry::named(name.get_ref());
+            if rules.is_empty() { Err(unusable(name.span(), &unknown(name.get_ref()))) } else { Ok(rules) }
+        };
+        let exceptions = |kind, entries: Vec<Spanned<Entry>>| -> Result<Vec<_>, File> {
+            let exception = |(number, entry): (usize, Spanned<Entry>)| {
+                let (range, entry) = (entry.span(), entry.into_inner());
+                let (pointer, span) = (format!("/{kind}/{number}"), Span::within(&text, range.clone()));
+                let (place, rules) = (Location { file: path.clone(), pointer, span }, named(&entry.rule)?);
+                entry.exception(&rules, kind == "waiver", place).map_err(|message| unusable(range, message))
             };
-            let (pointer, span) = (format!("/waiver/{number}"), Span::within(&text, range));
-            let place = Location { file: path.clone(), pointer, span };
-            waivers.push(Waiver { rule: rule.0, at, operation, reason, term, place });
+            entries.into_iter().enumerate().map(exception).collect()
+        };
+        let (ignores, waivers) = (exceptions("ignore", read.ignore)?, exceptions("waiver", read.waiver)?);
+        let settings = read.rules.into_iter().map(|(name, setting)| Ok((named(&name)?, name, setting)));
+        let mut settings = settings.collect::<Result<Vec<_>, File>>()?;
+        // A rule's own name has precedence, then one that stands for fewer rules.
+        settings
+            .sort_by_key(|(rules, name, _)| (registry::find(name.get_ref()).is_some(), Reverse(rules.len())));
+        let mut severities = BTreeMap::new();
+        for (rules, _, setting) in settings {
+            severities.extend(rules.into_iter().map(|rule| (rule.name, setting.0)));
         }
-        let severities = read.rules.into_iter().map(|(rule, setting)| (rule.0, setting.into())).collect();
-        let (profile, limits, ignores) = (read.profile, read.limits, read.ignore);
+        let (profile, limits) = (read.profile, read.limits);
         Ok(Self { path, text, profile, limits, severities, ignores, waivers, ..Self::default() })
     }
 
@@ -219,19 +238,12 @@ impl Config {
         Dates { today, sunset_days: self.limits.sunset_days }
     }
 
-    /// Whether an `ignore` entry accepts the findings of a rule at a place.
-    pub fn ignores(&self, rule: &str, at: &str) -> bool {
-        self.ignore(rule, at).is_some()
-    }
-
-    fn ignore(&self, rule: &str, at: &str) -> Option<usize> {
-        self.ignores.iter().position(|ignore| ignore.get_ref().covers(rule, at))
-    }
-
-    /// Applies severities, `ignore` entries and the baseline to all findings of a family of rules (`lint` or `drift`),
-    /// then limits those that remain. They do not apply to what was not understood.
-    pub fn apply(&self, findings: Vec<Finding>, family: &str) -> Applied {
-        let mut used = vec![false; self.ignores.len()];
+    /// Applies severities, `ignore` entries, the exceptions of the document and the baseline to all findings of a family
+    /// of rules (`lint` or `drift`), then limits those that remain. They do not apply to what was not understood.
+    pub fn apply(&self, document: &Document, findings: Vec<Finding>, family: &str) -> Applied {
+        let (marks, mut problems) = marks::read(document);
+        let exceptions = Exceptions::new(self.ignores.iter().chain(&marks).collect(), &[document]);
+        let mut used = vec![false; exceptions.all.len()];
         let (mut left, mut ignored) = (Vec::with_capacity(findings.len()), Vec::new());
         for mut finding in findings {
             // What was not compared may hide other findings.
@@ -241,33 +253,32 @@ impl Config {
             }
             let Some(severity) = self.severity(&finding.rule, finding.severity) else { continue };
             finding.severity = severity;
-            match self.ignore(&finding.rule, &finding.pointer) {
-                Some(position) => {
-                    used[position] = true;
-                    finding.accepted = Some(self.ignores[position].get_ref().reason.clone());
+            let covering = exceptions.covering(&finding.rule, &[&finding.pointer], &finding.operations);
+            covering.iter().for_each(|at| used[*at] = true);
+            match covering.first() {
+                Some(at) => {
+                    finding.severity = Severity::Info;
+                    finding.accepted = Some(exceptions.all[*at].reason.clone());
                     ignored.push(finding);
                 }
                 None => left.push(finding),
             }
         }
-        let is_judged = |rule: &str| match registry::family(rule) {
-            // The rules of the version apply to a comparison; no other of its findings can be accepted by an entry.
-            Some("breaking") => !is_version_rule(rule),
-            of => of == Some(family),
-        };
-        let is_unused = |ignore: &Ignore, used: bool| !used && is_judged(&ignore.rule.0);
-        let unused = self.ignores.iter().zip(used).filter(|(entry, used)| is_unused(entry.get_ref(), *used));
-        let unused = unused.map(|(entry, _)| {
-            let Ignore { rule, at, .. } = entry.get_ref();
-            let message = format!("the rule `{}` has no finding at `{at}`.", rule.0);
-            Finding::new(Severity::Warning, "ignore-unused", "", Span::within(&self.text, entry.span()))
-                .message(&Subject::document(), message)
-                .fix("Delete the entry, or correct `rule` and `at`.")
-        });
-        let unused = unused.collect();
+        let of_family = registry::families().into_iter().find(|(name, _)| *name == family);
+        let of_family = of_family.into_iter().flat_map(|(_, rules)| rules).map(|rule| rule.name);
+        let of_family: HashSet<&str> = of_family.collect();
+        let mut unused = Vec::new();
+        for (exception, used) in exceptions.all.into_iter().zip(used) {
+            if !used && exception.rules.iter().all(|rule| of_family.contains(rule)) {
+                let is_mark = exception.place.file == document.path;
+                let list = if is_mark { &mut problems } else { &mut unused };
+                list.push(unused_exception(exception));
+            }
+        }
         let Compared { new, accepted, outdated } = self.baseline.compare(left, family);
         ignored.extend(accepted);
-        Applied { findings: self.limits.limited(new), ignored, unused, outdated }
+        let findings = self.limits.limited(new).into_iter().chain(problems).collect();
+        Applied { findings, ignored, unused, outdated }
     }
 }
 
@@ -276,7 +287,7 @@ impl Config {
 pub struct Applied {
     /// The findings that remain.
     pub findings: Vec<Finding>,
-    /// Those that an `ignore` entry or the baseline accepts, with the reason.
+    /// Those that the configuration, the document or the baseline accepts, with the reason.
     pub ignored: Vec<Finding>,
     /// A finding about the configuration for each `ignore` entry without effect.
     pub unused: Vec<Finding>,
@@ -284,15 +295,15 @@ pub struct Applied {
     pub outdated: Option<Finding>,
 }
 
-impl Ignore {
-    fn covers(&self, rule: &str, at: &str) -> bool {
-        let below = at.strip_prefix(&self.at);
-        rule == self.rule.0 && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    }
+/// Returns a finding about an exception without effect, at its place.
+fn unused_exception(exception: &Exception) -> Finding {
+    let Exception { rule, place, .. } = exception;
+    Finding::new(Severity::Warning, "ignore-unused", &place.pointer, place.span)
+        .message(&Subject::document(), format!("no finding of the rule `{}` matches.", shortened(rule)))
+        .fix("Delete the exception, or correct its rule and its place.")
 }
 
 fn problem(text: &str, range: Range<usize>, message: String) -> Finding {
     Finding::new(Severity::Unreadable, "configuration", "", Span::within(text, range))
         .message(&Subject::document(), message)
-        .fix("Fix this, so that the rest can be checked.")
 }

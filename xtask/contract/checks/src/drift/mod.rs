@@ -51,8 +51,7 @@ pub fn compare(document: &Document, code: &Document) -> Vec<Finding> {
                 && !above(pointer).iter().any(|it| pointers.contains(it))
         });
         let finding = Finding::new(NOT_UNDERSTOOD.severity, NOT_UNDERSTOOD.name, &first.pointer, first.span);
-        let finding = finding.message(&Subject::document(), message);
-        findings.insert(0, finding.fix("Run lint, and fix what it reports first."));
+        findings.insert(0, finding.message(&Subject::document(), message));
     }
     findings.sort_by_key(|finding| finding.span.start);
     findings

@@ -55,8 +55,8 @@ fn annotation(
     if end_line == span.line {
         let _ = write!(annotation, ",endColumn={end_column}");
     }
-    let waived = if finding.accepted.is_some() { " (waived)" } else { "" };
-    let title = format!("{}{waived}", finding.rule);
+    let accepted = if finding.accepted.is_some() { " (accepted)" } else { "" };
+    let title = format!("{}{accepted}", finding.rule);
     let _ = writeln!(annotation, ",title={}::{}", property(&title), data(message));
     annotation
 }

@@ -31,16 +31,17 @@ fn row(finding: &Finding, file: &str) -> Vec<String> {
         (None, Severity::Error) => "**error**",
         (None, Severity::Unreadable) => "**unreadable**",
     };
-    let advice: Vec<_> = match &finding.accepted {
-        Some(reason) => vec![text(reason)],
-        None => finding.advice().map(text).collect(),
-    };
-    let what = format!("{} {} ({})", text(&finding.message), advice.join(" "), code(&finding.rule));
+    let mut what = vec![text(&finding.message)];
+    match &finding.accepted {
+        Some(reason) => what.push(text(reason)),
+        None => what.extend(finding.advice().filter_map(|it| it.lines().next()).map(text)),
+    }
+    what.push(format!("({})", code(&finding.rule)));
     let mut place = code(&format!("{file}:{}", finding.span.line));
     for (word, other) in [("code:", &finding.source), ("was", &finding.elsewhere)] {
         if let Some(Location { file, span, .. }) = other {
             place += &format!(", {word} {}", code(&format!("{file}:{}", span.line)));
         }
     }
-    vec![severity.to_owned(), what, place]
+    vec![severity.to_owned(), what.join(" "), place]
 }

@@ -1,7 +1,9 @@
-//! The formats of findings: text, JSON, SARIF, Markdown, and annotations of GitHub Actions.
+//! The formats of findings: for people, for programs, and for CI systems.
 
 mod github;
+mod gitlab;
 mod json;
+mod junit;
 mod markdown;
 mod overview;
 mod sarif;
@@ -43,19 +45,23 @@ impl Sources {
 }
 
 /// The format of findings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// Text for terminals: excerpts with carets, with colours on a terminal.
+    /// Text for terminals: excerpts with carets, with colours on a terminal
     #[default]
     Text,
-    /// JSON for programs: one array of findings.
+    /// JSON for programs: one array of findings
     Json,
-    /// For GitHub Actions: an annotation on the pull request for each finding.
+    /// For GitHub Actions: an annotation on the pull request for each finding
     Github,
-    /// SARIF 2.1.0 for code scanning: rules, findings, and those that the configuration accepts.
+    /// SARIF 2.1.0 for code scanning: rules, findings, and those that the configuration accepts
     Sarif,
-    /// Markdown for a comment on a pull request: a summary and a table.
+    /// Markdown for a comment on a pull request: a summary and a table
     Markdown,
+    /// JUnit XML for CI systems: a test for each finding
+    Junit,
+    /// JSON for the Code Quality of GitLab
+    Gitlab,
 }
 
 /// The description of the output of `--format json`, for a help text.
@@ -70,10 +76,11 @@ pub const JSON: &str = r#"`--format json` prints an array with an object for eac
   source      {file, line, column, end {line, column}} of the Rust code that differs, or null
   elsewhere   the place in another document, as file, line and column, or empty
   was         JSON pointer of that place in the document before a change, which a waiver can name too
-  accepted    the reason of the waiver that allows a breaking change, or null
+  accepted    why the finding does not count, or null: the reason of a waiver or an exception, or the version
   says        {document, code}: the value on each side, for people; empty if a side has none
   impact      what a change does to clients, as a sentence, or empty
-  fix         the fix, as a sentence; empty if nothing needs to be fixed
+  fix         the fix, as a sentence, for a breaking change with the lines of a waiver after it; empty if nothing
+              needs to be fixed
   operations  operationIds of the operations that the finding affects
   repairs     changes of the file that fix it; each is enough. An object with one key: "remove" {at},
               "rename" {at, to}, "write" {at, value}, or "add" {at, key, value}. `at` is a JSON pointer.
@@ -106,6 +113,13 @@ pub struct Report<'a> {
     pub summary: &'a str,
 }
 
+impl<'a> Report<'a> {
+    /// The findings, each with what is known about its file.
+    fn findings(&self) -> impl Iterator<Item = (&'a About<'a>, &'a Finding)> {
+        self.files.iter().flat_map(|about| about.findings.iter().map(move |finding| (about, finding)))
+    }
+}
+
 /// Formats a report. The text has ANSI escapes, which `anstream` removes if the output is not a terminal. The summary
 /// is a part of the text, of annotations and of Markdown.
 pub fn render(format: Format, report: &Report<'_>) -> String {
@@ -116,17 +130,14 @@ pub fn render(format: Format, report: &Report<'_>) -> String {
         Format::Json => return json::render(files, sources),
         Format::Sarif => return sarif::render(report),
         Format::Markdown => return markdown::render(report),
+        Format::Junit => return junit::render(report),
+        Format::Gitlab => return gitlab::render(report),
     };
     if !report.summary.is_empty() {
         text.push_str(report.summary);
         text.push('\n');
     }
     text
-}
-
-/// Prints a report.
-pub fn print(format: Format, report: &Report<'_>) {
-    write(&render(format, report));
 }
 
 /// Writes to standard output. A closed pipe is not an error.

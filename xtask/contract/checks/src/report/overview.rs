@@ -64,20 +64,14 @@ pub(super) fn overview<'f>(result: &str, findings: impl IntoIterator<Item = &'f 
     if findings.len() <= FEW {
         return String::new();
     }
-    let number = crate::breaking::MAX_OPERATIONS;
-    let (shared, own): (Vec<&Finding>, Vec<_>) =
-        findings.iter().partition(|it| it.operations.len() >= number);
     let rules = most(findings.iter().map(|it| (it.rule.as_str(), it.severity)), MAX_RULES, "rules");
-    let operations = own.iter().flat_map(|it| it.operations.iter().map(|name| (name.as_str(), it.severity)));
-    let operations = most(operations, MAX_OPERATIONS, "operations");
-    let shared = match summary(shared.iter().map(|it| it.severity)) {
-        _ if shared.is_empty() => String::new(),
-        shared => format!("  not counted here: {shared}, each in {number} operations or more\n"),
-    };
-    let operations = match operations.is_empty() && shared.is_empty() {
-        true => String::new(),
-        false => format!("The operations with the most findings:\n{operations}{shared}"),
-    };
+    // A finding about very many operations lists some of them.
+    let own = findings.iter().filter(|it| it.operations.len() < crate::breaking::MAX_OPERATIONS);
+    let operations = own.flat_map(|it| it.operations.iter().map(|name| (name.as_str(), it.severity)));
+    let mut operations = most(operations, MAX_OPERATIONS, "operations");
+    if !operations.is_empty() {
+        operations.insert_str(0, "The operations with the most findings:\n");
+    }
     format!("{result}\n\nThe rules with the most findings:\n{rules}{operations}\n")
 }
 

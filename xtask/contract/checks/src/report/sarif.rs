@@ -19,14 +19,15 @@ const SCHEMA: &str =
 const ROOT: &str = "%SRCROOT%";
 
 pub(super) fn render(report: &Report<'_>) -> String {
-    let mut rules: Vec<&str> = findings(report).map(|(_, finding)| finding.rule.as_str()).collect();
+    let mut rules: Vec<&str> = report.findings().map(|(_, finding)| finding.rule.as_str()).collect();
     rules.sort_unstable();
     rules.dedup();
     let mut fingerprints = Fingerprints::default();
-    let results: Vec<_> = findings(report)
+    let results: Vec<_> = report
+        .findings()
         .map(|(about, finding)| result(report, about, finding, &rules, &mut fingerprints))
         .collect();
-    let was_read = findings(report).all(|(_, finding)| finding.severity != Severity::Unreadable);
+    let was_read = report.findings().all(|(_, finding)| finding.severity != Severity::Unreadable);
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -45,10 +46,6 @@ pub(super) fn render(report: &Report<'_>) -> String {
         }],
     });
     format!("{log:#}\n")
-}
-
-fn findings<'a>(report: &'a Report<'_>) -> impl Iterator<Item = (&'a About<'a>, &'a Finding)> {
-    report.files.iter().flat_map(|about| about.findings.iter().map(move |finding| (about, finding)))
 }
 
 /// Describes a rule (section 3.49).

@@ -13,8 +13,13 @@ pub(super) fn render(report: &Report<'_>) -> String {
     let renderer = Renderer::styled();
     let result = report.summary.lines().next().unwrap_or_default();
     let mut text = overview(result, report.files.iter().flat_map(|about| about.findings));
+    let is_long = !text.is_empty();
     for about in report.files {
-        for finding in joined(about.findings) {
+        for mut finding in joined(about.findings) {
+            if is_long {
+                // Without the lines of a waiver.
+                finding.fix.truncate(finding.fix.find('\n').unwrap_or(finding.fix.len()));
+            }
             text += &renderer.render(&[group(about, &finding, report.sources)]);
             text += "\n\n";
         }

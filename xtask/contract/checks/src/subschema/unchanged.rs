@@ -115,7 +115,7 @@ fn leading_to_changes(base: &Model<'_>, revision: &Model<'_>, texts: &[Vec<u64>;
         }
     }
     let new = after.iter().filter(|(name, _)| !before.contains_key(*name));
-    let components: HashMap<&str, Object<'_>> = base.schemas().map(|(name, one)| (name, *one)).collect();
+    let components: HashMap<&str, Object<'_>> = base.schemas().map(|one| (one.name(), one)).collect();
     open.extend(new.filter_map(|(name, _)| components.get(name)));
     for id in (0..base.len()).filter(|id| by_references[*id]) {
         open.extend(referring.get(&id).into_iter().flatten());
@@ -145,7 +145,7 @@ type Selected = (String, u64, Id);
 /// those in a `mapping`.
 fn named<'a>(model: &'a Model<'a>, texts: &[u64]) -> HashMap<&'a str, (Object<'a>, Vec<Selected>)> {
     let components: HashMap<&str, Object<'_>> =
-        model.schemas().map(|(name, schema)| (name, *schema)).collect();
+        model.schemas().map(|schema| (schema.name(), schema)).collect();
     let mut named: HashMap<&str, (Object<'a>, Vec<Selected>)> = HashMap::new();
     let mut add = |owner: Object<'a>, one: Object<'a>| {
         let selected = (one.name().to_owned(), texts[one.id], one.id);

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use checks::breaking::compare;
+use checks::config::Config;
 use checks::lint::lint;
+use checks::outcome::Outcome;
 use document::Document;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Map, Value, json};
@@ -76,6 +77,15 @@ const WAYS: &[(&str, usize, Grow)] = &[
         let schemas = named(n, |_| json!({ "type": "integer", "minimum": 5, "maximum": 3 }));
         let base = document(&json!({}), schemas);
         [base.clone(), base]
+    }),
+    ("exceptions in the document", 500, |n| {
+        let of = |kind| {
+            let marks =
+                |number| json!(["*", format!("rule-{number}"), "info-contact", "request-type-changed"]);
+            let schema = |number| json!({ "type": kind, "x-contract-ignore": marks(number) });
+            document(&json!({ "type": "object", "properties": named(n, schema) }), json!({}))
+        };
+        [of("string"), of("integer")]
     }),
     ("encodings", 2_000, |n| {
         let of = |kind: &str| {
@@ -194,8 +204,9 @@ fn time(versions: &[Value; 2]) -> Duration {
     };
     let start = now();
     let [base, revision] = texts.each_ref().map(|text| Document::parse("a.json", text).unwrap());
-    lint(&revision, TODAY);
-    compare(&base, &revision, TODAY);
+    let config = Config::default();
+    config.apply(&revision, lint(&revision, TODAY), "lint");
+    Outcome::of(&base, &revision, &config, TODAY);
     now() - start
 }
 

@@ -21,7 +21,7 @@ fn a_breaking_change_is_shown_with_both_places_and_exits_with_1() {
         "parameter `limit` of operation `listBooks`",
         "`maximum` changed from 100 to 50",
         "api-version-not-bumped",
-        "must be 2.0.0 or later",
+        "`info.version` is 1.0.0, but one breaking change needs 2.0.0 or later.",
     ] {
         assert!(printed.to_lowercase().contains(&words.to_lowercase()), "{words:?} is not in\n{printed}");
     }
@@ -100,6 +100,7 @@ The operations with the most findings:
     assert_eq!(titles.len(), 14 + 2 + 1, "{printed}");
     assert!(titles[16].starts_with("error[api-version-not-bumped]"), "{printed}");
     assert!(printed.contains("= also: line 14: operation `get1`\n"), "{printed}");
+    assert!(printed.contains("or add a waiver") && !printed.contains("[[waiver]]"), "{printed}");
     let (_, json) = workplace.run(&["breaking", "old.yaml", "new.yaml", "--format", "json"]);
     assert_eq!(json.matches("\"severity\": \"error\"").count(), 20);
 }
@@ -116,22 +117,25 @@ fn the_text_joins_what_was_removed_from_one_place() {
     let also = "also: was line 11: `GET /c` was removed without having been deprecated\n";
     assert!(printed.contains(also) && printed.contains("was line 14: `GET /d` was removed"), "{printed}");
     assert!(printed.ends_with("new.yaml against old.yaml: 4 errors\n"), "{printed}");
+    assert!(printed.contains("[[waiver]]\n"), "{printed}");
 }
 
 #[test]
 fn a_finding_says_its_impact_and_how_to_undo_it() {
     for (old, new, fix) in [
-        ("maximum: 100\n", "maximum: 50\n", "Restore `maximum: 100`, or release 2.0.0."),
+        ("maximum: 100\n", "maximum: 50\n", "Restore `maximum: 100`, release 2.0.0"),
         (
             "minimum: 1\n            maximum",
             "minimum: 1\n            multipleOf: 2\n            maximum",
-            "Remove `multipleOf: 2`, or release 2.0.0.",
+            "Remove `multipleOf: 2`, release 2.0.0",
         ),
     ] {
         let (_, json) = compare(&edited(old, new), &["--format", "json"]);
         let found: serde_json::Value = serde_json::from_str(&json).unwrap();
         let impact = "Requests that the old version accepted are refused.";
-        assert_eq!((&found[0]["fix"], &found[0]["impact"]), (&fix.into(), &impact.into()), "{json}");
+        let fix = format!("{fix}, or add a waiver to `contract.toml`.");
+        assert_eq!(found[0]["impact"], impact, "{json}");
+        assert_eq!(found[0]["fix"].as_str().unwrap().lines().next(), Some(&*fix), "{json}");
         let (_, text) = compare(&edited(old, new), &[]);
         assert!(text.contains(&format!("= impact: {impact}\n")), "{text}");
         assert!(text.contains(&format!("= help: {fix}\n")), "{text}");
@@ -140,7 +144,11 @@ fn a_finding_says_its_impact_and_how_to_undo_it() {
 
 #[test]
 fn another_version_of_openapi_exits_with_2() {
-    for (version, words) in [("openapi: 3.1.0", "`openapi: 3.1.0`"), ("swagger: '2.0'", "`swagger: 2.0`")] {
+    for (version, words, advice) in [
+        ("openapi: 3.1.0", "`openapi: 3.1.0` is not supported", "`openapi-down-convert`"),
+        ("swagger: '2.0'", "`swagger: 2.0` is not supported", "`swagger2openapi`"),
+        ("openapi: '3'", "`openapi: 3` is not supported", "only OpenAPI 3.0"),
+    ] {
         let workplace = workplace(&edited("openapi: 3.0.3", version));
         for pair in [["old.yaml", "new.yaml"], ["new.yaml", "old.yaml"]] {
             for command in ["breaking", "changelog"] {
@@ -148,6 +156,8 @@ fn another_version_of_openapi_exits_with_2() {
                 assert_eq!(code, Some(2), "{printed}");
                 assert_eq!(printed.matches("error[").count(), 1, "{printed}");
                 assert!(printed.contains(words) && printed.contains("new.yaml:1:"), "{printed}");
+                // Another number would make the document an invalid one.
+                assert!(printed.contains(advice) && !printed.contains("3.0.3"), "{printed}");
             }
         }
     }
@@ -160,10 +170,41 @@ fn equal_documents_exit_with_0() {
 }
 
 #[test]
-fn a_new_major_version_is_enough_with_fail_on_version() {
+fn a_break_passes_with_a_new_major_version_unless_any_break_fails() {
     let revision = edited("maximum: 100\n", "maximum: 50\n").replace("version: 1.0.0", "version: 2.0.0");
-    assert_eq!(compare(&revision, &[]).0, Some(1));
-    assert_eq!(compare(&revision, &["--fail-on", "version"]).0, Some(0));
+    let (status, printed) = compare(&revision, &[]);
+    assert_eq!(status, Some(0), "{printed}");
+    assert!(
+        printed.contains("warning[request-max-decreased]")
+            && printed.contains("= help: Released as 2.0.0.\n"),
+        "{printed}"
+    );
+    assert!(
+        printed.ends_with("new.yaml against old.yaml: 1 breaking change, released as 2.0.0\n"),
+        "{printed}"
+    );
+    assert_eq!(compare(&revision, &["--fail-on", "warning"]).0, Some(0));
+    assert_eq!(compare(&revision, &["--fail-on", "breaking"]).0, Some(1));
+    let (status, printed) = compare(&revision, &["--fail-on", "version"]);
+    assert!(status == Some(2) && printed.contains("error, warning, breaking"), "{printed}");
+}
+
+/// The last five lines of the help are a waiver; with a version for an addition, nothing else is needed.
+#[test]
+fn the_help_of_a_break_has_the_lines_of_a_waiver() {
+    for version in ["1.0.0", "1.1.0"] {
+        let revision = edited("maximum: 100\n", "maximum: 50\n")
+            .replace("version: 1.0.0", &format!("version: {version}"));
+        let workplace = workplace(&revision);
+        let arguments = ["breaking", "old.yaml", "new.yaml", "--today", TODAY, "--format", "json"];
+        let (_, json) = workplace.run(&arguments);
+        let found: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let (_, waiver) = found[0]["fix"].as_str().unwrap().split_once('\n').unwrap();
+        workplace.write("contract.toml", waiver.as_bytes());
+        let (status, json) = workplace.run(&arguments);
+        assert!(json.contains("\"accepted\": \"WHY\""), "{waiver}: {json}");
+        assert_eq!(status, Some(i32::from(version == "1.0.0")), "{json}");
+    }
 }
 
 #[test]
@@ -201,11 +242,28 @@ fn control_characters_of_a_document_are_not_printed() {
 }
 
 #[test]
-fn the_changelog_is_markdown_without_rules_and_lines() {
+fn the_changelog_is_markdown_without_rules_and_lines_or_data() {
     let revision = edited("maximum: 100\n", "maximum: 200\n").replace("version: 1.0.0", "version: 1.1.0");
     let workplace = workplace(&revision);
     let (code, printed) = workplace.run(&["changelog", "old.yaml", "new.yaml", "--today", TODAY]);
     assert_eq!(code, Some(0), "{printed}");
     assert!(printed.starts_with("## 1.1.0 (2026-11-21)\n\n### Changed\n\n- "), "{printed}");
     assert!(printed.contains("`maximum` changed from 100 to 200"), "{printed}");
+    let arguments = ["changelog", "old.yaml", "new.yaml", "--today", TODAY, "--format"];
+    let (code, json) = workplace.run(&[&arguments[..], &["json"]].concat());
+    let release: document::release::Release = serde_json::from_str(&json).unwrap();
+    assert_eq!((code, release.to_markdown()), (Some(0), printed));
+    assert_eq!((release.version.as_str(), release.previous.as_deref()), ("1.1.0", Some("1.0.0")));
+    let (code, printed) = workplace.run(&[&arguments[..], &["sarif"]].concat());
+    assert!(code == Some(2) && printed.contains("[possible values: markdown, json]"), "{printed}");
+}
+
+/// Each rule of `breaking` and `drift` is in every profile.
+#[test]
+fn only_lint_has_profiles() {
+    let workplace = workplace(LIBRARY);
+    for command in ["breaking", "drift", "changelog"] {
+        let (code, printed) = workplace.run(&[command, "old.yaml", "new.yaml", "--profile", "spec"]);
+        assert!(code == Some(2) && printed.contains("unexpected argument '--profile'"), "{printed}");
+    }
 }

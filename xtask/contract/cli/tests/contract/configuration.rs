@@ -62,7 +62,7 @@ fn an_ignore_covers_its_rule_at_its_place_and_below_and_is_reported_if_unused() 
         format!("[[ignore]]\nrule = \"{rule}\"\nat = \"{at}\"\nreason = \"The team has no address.\"\n")
     };
     let (status, printed) = lint(&document, Some(&ignore("info-contact", "/info")), &[]);
-    assert_eq!((status, printed.as_str()), (Some(0), "library.yaml: no findings\n"));
+    assert_eq!((status, printed.as_str()), (Some(0), "library.yaml: no findings (1 accepted)\n"));
     for other in [ignore("info-license", "/info"), ignore("info-contact", "/inf")] {
         let (_, printed) = lint(&document, Some(&other), &[]);
         assert!(printed.contains("info-contact"), "{printed}");
@@ -101,17 +101,17 @@ fn an_undefined_or_invalid_entry_is_an_error_at_its_line() {
         ("[limits]\nfindings_per_rules = 30\n", 2, "expected `findings-per-rule`"),
         ("[limits]\nfindings-per-rule = 0\n", 2, "nonzero"),
         ("[rules]\ninfo-contacts = \"off\"\n", 2, "Did you mean `info-contact`?"),
-        ("[rules]\ninfo-contact = \"loud\"\n", 2, "nknown variant `loud`"),
+        ("[rules]\ninfo-contact = \"loud\"\n", 2, "expected `error`, `warning`, `info` or `off`"),
         (
             "[[ignore]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"\"\n",
             4,
             "`reason` is empty; write why",
         ),
-        ("[[ignore]]\nrule = \"info-contact\"\nreason = \"x\"\n", 1, "Missing field `at`"),
+        ("[[ignore]]\nrule = \"info-contact\"\nreason = \"x\"\n", 1, "requires `at`, `operation` or `path`"),
         (
             "[[waiver]]\nrule = \"info-contact\"\nreason = \"x\"\nuntil = 2027-01-31\n",
             1,
-            "`at`, `operation` or both",
+            "requires `at`, `operation` or `path`",
         ),
         (
             "[[waiver]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"x\"\nuntil = \"soon\"\n",
@@ -132,6 +132,27 @@ fn an_undefined_or_invalid_entry_is_an_error_at_its_line() {
             "[[waiver]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"x\"\nrelease = \"1.1.0\"\nuntil = 2027-01-31\n",
             1,
             "either `release` or `until`",
+        ),
+        (
+            "[[waiver]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"x\"\nuntil = 2027-01-31\n",
+            1,
+            "write `[[ignore]]`",
+        ),
+        (
+            "[[ignore]]\nrule = \"request-max-decreased\"\nat = \"\"\nreason = \"x\"\n",
+            1,
+            "write `[[waiver]]`",
+        ),
+        (
+            "[[ignore]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"x\"\nuntil = 2027-01-31\n",
+            1,
+            "nly a `[[waiver]]` has",
+        ),
+        ("[[ignore]]\nrule = \"info-contact\"\npath = \"/***\"\nreason = \"x\"\n", 3, "patterns such as"),
+        (
+            "[rules]\n\"request-parameter-max-decrease\" = \"off\"\n",
+            2,
+            "Did you mean `request-parameter-max-decreased`?",
         ),
         ("profile = [\n", 1, ""),
     ] {
@@ -222,4 +243,122 @@ fn a_waiver_allows_a_breaking_change_until_its_date() {
     let (status, printed) = workplace.run(&["breaking", "old.yaml", "new.yaml", "--today", "2027-01-01"]);
     assert_eq!(status, Some(1), "{printed}");
     assert!(printed.contains("waiver-expired") && printed.contains("contract.toml:1"), "{printed}");
+}
+
+/// Returns what `lint` prints about a summary that an operation on `/books` lacks.
+fn without_summary(exception: &str) -> String {
+    let document = edited("      summary: List books\n", "");
+    lint(&document, Some(&format!("[[ignore]]\n{exception}\nreason = \"Known.\"\n")), &[]).1
+}
+
+#[test]
+fn an_ignore_covers_operations_and_paths_by_patterns() {
+    for (exception, covers) in [
+        ("rule = \"operation-summary\"\noperation = \"listBooks\"", true),
+        ("rule = \"operation-summary\"\noperation = \"list*\"", true),
+        ("rule = \"operation-summary\"\noperation = \"create*\"", false),
+        ("rule = \"operation-summary\"\npath = \"/b*\"", true),
+        ("rule = \"operation-summary\"\npath = \"/**\"", true),
+        ("rule = \"operation-summary\"\npath = \"/*/*\"", false),
+        ("rule = \"operation-summary\"\npath = \"/books\"\noperation = \"get*\"", false),
+        ("rule = \"operation-summary\"\npath = \"/books\"\nat = \"/components\"", false),
+        ("rule = \"operation-description\"\npath = \"/books\"", false),
+        ("rule = \"*\"\npath = \"/books\"", true),
+    ] {
+        let printed = without_summary(exception);
+        assert_eq!(printed.contains("operation-summary]"), !covers, "{exception}: {printed}");
+        assert_eq!(printed.contains("(1 accepted)"), covers, "{exception}: {printed}");
+    }
+}
+
+#[test]
+fn a_waiver_covers_operations_and_paths_by_patterns() {
+    let limit = edited("maximum: 100\n", "maximum: 50\n");
+    let error = LIBRARY.replace("minimum: 400", "minimum: 300");
+    let start = LIBRARY.find("  /books/{").unwrap();
+    let removed = format!("{}{}", &LIBRARY[..start], &LIBRARY[LIBRARY.find("components:\n").unwrap()..]);
+    for (revision, scope, covers) in [
+        (&limit, "operation = \"list*\"", true),
+        (&limit, "operation = \"get*\"", false),
+        (&limit, "path = \"/books\"", true),
+        (&limit, "path = \"/other/**\"", false),
+        (&limit, "at = \"/paths/~1books\"", true),
+        (&limit, "at = \"/paths/~1book\"", false),
+        // A response of three operations, on two paths.
+        (&error, "path = \"/books\"", false),
+        (&error, "path = \"/**\"", true),
+        (&error, "operation = \"list*\"", false),
+        (&error, "operation = \"*Book*\"", true),
+        (&removed, "path = \"/books/*\"", true),
+        (&removed, "path = \"/books\"", false),
+    ] {
+        let waiver = format!("[[waiver]]\nrule = \"*\"\n{scope}\nreason = \"Known.\"\nuntil = 2027-01-31\n");
+        let revision = revision.replace("version: 1.0.0", "version: 1.1.0");
+        let workplace = Workplace::new(&[("old.yaml", LIBRARY), ("new.yaml", &revision), (FILE, &waiver)]);
+        let (status, printed) = workplace.run(&["breaking", "old.yaml", "new.yaml", "--today", TODAY]);
+        assert_eq!(status, Some(i32::from(!covers)), "{scope}: {printed}");
+        assert_eq!(printed.contains("waiver-unused"), !covers, "{scope}: {printed}");
+    }
+}
+
+#[test]
+fn names_of_other_programs_stand_for_all_their_rules() {
+    let breaking = |rules: &str| {
+        let revision = edited("maximum: 100\n", "maximum: 50\n").replace("version: 1.0.0", "version: 1.1.0");
+        let workplace = Workplace::new(&[("old.yaml", LIBRARY), ("new.yaml", &revision), (FILE, rules)]);
+        workplace.run(&["breaking", "old.yaml", "new.yaml", "--today", TODAY]).0
+    };
+    for (rules, status) in [
+        ("\"request-parameter-max-decreased\" = \"warning\"", 0),
+        // The rule's own name has precedence.
+        ("\"request-parameter-max-decreased\" = \"warning\"\n\"request-max-decreased\" = \"error\"", 1),
+        ("\"*\" = \"off\"", 0),
+        ("\"*\" = \"off\"\n\"request-parameter-max-decreased\" = \"error\"", 1),
+    ] {
+        assert_eq!(breaking(&format!("[rules]\n{rules}\n")), Some(status), "{rules}");
+    }
+    let waiver = "[[waiver]]\nrule = \"request-parameter-max-decreased\"\npath = \"/books\"\nreason = \"r\"\nuntil = 2027-01-31\n";
+    assert_eq!(breaking(waiver), Some(0));
+}
+
+#[test]
+fn a_document_accepts_findings_of_its_parts() {
+    let operation = "      operationId: listBooks\n";
+    for (mark, found, others) in [
+        ("operation-summary", 0, ""),
+        ("[operation-summary]", 0, ""),
+        ("{operation-summary: 'Generated, see #1.'}", 0, ""),
+        ("['*']", 0, ""),
+        ("[operation-description]", 1, "ignore-unused"),
+        ("[operation-sumary]", 1, "Did you mean `operation-summary`?"),
+        // A rule of `breaking` has no effect here.
+        ("[request-max-decreased]", 1, ""),
+    ] {
+        let document = edited("      summary: List books\n", &format!("      x-contract-ignore: {mark}\n"));
+        let (_, printed) = lint(&document, None, &[]);
+        assert_eq!(printed.matches("operation-summary]").count(), found, "{mark}: {printed}");
+        assert_eq!(printed.matches("(1 accepted)").count(), 1 - found, "{mark}: {printed}");
+        assert!(
+            printed.contains(others) && printed.contains("ignore") != others.is_empty(),
+            "{mark}: {printed}"
+        );
+        let (_, json) = lint(&document, None, &["--format", "json"]);
+        assert_eq!(json.contains("see #1."), mark.contains("see #1."), "{json}");
+    }
+    // It is not a change of the contract, in either version.
+    let marked = edited(operation, &format!("{operation}      x-contract-ignore: [request-max-decreased]\n"));
+    let with = |text: &str| {
+        text.replace("maximum: 100\n", "maximum: 50\n").replace("version: 1.0.0", "version: 1.1.0")
+    };
+    for (old, new, status) in [
+        (LIBRARY, marked.as_str(), 0),
+        (&marked, LIBRARY, 0),
+        (LIBRARY, &with(LIBRARY), 1),
+        (LIBRARY, &with(&marked), 0),
+        (&marked, &with(LIBRARY), 0),
+    ] {
+        let workplace = Workplace::new(&[("old.yaml", old), ("new.yaml", new)]);
+        let (found, printed) = workplace.run(&["breaking", "old.yaml", "new.yaml", "--today", TODAY]);
+        assert_eq!(found, Some(status), "{printed}");
+    }
 }

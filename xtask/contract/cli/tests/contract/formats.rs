@@ -6,6 +6,9 @@
 use std::process::Stdio;
 
 use expect_test::{ExpectFile, expect_file};
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::Event;
 use serde_json::Value;
 
 use fixtures::LIBRARY;
@@ -72,6 +75,45 @@ fn github() {
 #[test]
 fn sarif() {
     check("sarif", &expect_file!["golden/change.sarif"]);
+}
+
+#[test]
+fn junit() {
+    check("junit", &expect_file!["golden/change.junit.xml"]);
+}
+
+#[test]
+fn gitlab() {
+    check("gitlab", &expect_file!["golden/change.gitlab.json"]);
+}
+
+/// Control characters and text that is markup cannot end an element, and each finding is counted once.
+#[test]
+fn junit_is_xml_whatever_a_document_contains() {
+    let name = "\"a]]><x y='&amp;'>\\e\\uFFFE\\u2028\\nb\"";
+    let document = edited("operationId: listBooks", &format!("operationId: listBooks\n      {name}: 1"));
+    let (status, printed) = run(&document, "", &["lint", "new ü.yaml", "old.yaml", "--format", "junit"]);
+    assert_eq!(status, Some(1), "{printed}");
+    let is_forbidden = |it: char| it != '\n' && (it.is_control() || matches!(it, '\u{fffe}' | '\u{ffff}'));
+    assert!(!printed.contains(is_forbidden), "{printed:?}");
+    let (mut reader, mut messages) = (Reader::from_str(&printed), Vec::new());
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Eof => break,
+            Event::Start(tag) | Event::Empty(tag) => {
+                let attributes = tag.attributes().map(Result::unwrap);
+                let message = attributes.filter(|it| it.key.as_ref() == b"message");
+                messages.extend(
+                    message.map(|it| unescape(str::from_utf8(&it.value).unwrap()).unwrap().into_owned()),
+                );
+            }
+            _ => {}
+        }
+    }
+    assert!(messages.len() == 1 && messages[0].contains("a]]><x y='&amp;'>"), "{messages:?}");
+    assert_eq!(printed.matches("<failure ").count(), 1, "{printed}");
+    assert!(printed.contains("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\""), "{printed}");
+    assert!(printed.contains("<testcase name=\"no findings\" classname=\"old.yaml\"/>"), "{printed}");
 }
 
 #[test]
@@ -169,7 +211,7 @@ fn columns_of_sarif_count_code_points() {
 }
 
 #[test]
-fn an_ignored_finding_is_suppressed_in_sarif_and_absent_elsewhere() {
+fn an_ignored_finding_is_accepted_in_the_formats_for_programs_and_counted_elsewhere() {
     let start = LIBRARY.find("  contact:\n").unwrap();
     let end = start + LIBRARY[start..].find("  license:\n").unwrap();
     let document = format!("{}{}", &LIBRARY[..start], &LIBRARY[end..]);
@@ -183,9 +225,19 @@ fn an_ignored_finding_is_suppressed_in_sarif_and_absent_elsewhere() {
         "kind": "external", "status": "accepted", "justification": "No address."
     }]);
     assert_eq!(results[0]["suppressions"], suppression);
-    for format in ["text", "json", "github", "markdown"] {
+    for (format, accepted) in
+        [("json", "\"accepted\": \"No address.\""), ("junit", "<skipped message=\"No address.\"/>")]
+    {
+        let (status, printed) = lint(format);
+        assert!(
+            status == Some(0) && printed.contains("info-contact") && printed.contains(accepted),
+            "{printed}"
+        );
+    }
+    for format in ["text", "github", "markdown"] {
         let (status, printed) = lint(format);
         assert!(status == Some(0) && !printed.contains("info-contact"), "{printed}");
+        assert!(printed.contains("no findings (1 accepted)"), "{printed}");
     }
 }
 

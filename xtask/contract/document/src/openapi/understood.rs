@@ -50,8 +50,8 @@ impl LeftOut {
         let places: Vec<&Invalid> = places.into_iter().collect();
         let others = match places.len().saturating_sub(1) {
             0 => String::new(),
-            1 => ". 1 other place was not compared either".to_owned(),
-            others => format!(". {others} other places were not compared either"),
+            1 => ". 1 other place was not compared either; `lint` reports it".to_owned(),
+            others => format!(". {others} other places were not compared either; `lint` reports them"),
         };
         let pointers = places.iter().map(|place| place.finding.pointer.clone()).collect();
         // Another place may be the reason why a reference has no target.

@@ -106,10 +106,14 @@ fn version(root: &Node) -> Result<(), Problem> {
         return Ok(());
     }
     let written = shortened(&version.as_str().map_or_else(|| version.to_string(), str::to_owned));
-    let message = format!(
-        "this is `{}: {written}`, but only OpenAPI 3.0 can be read; convert the document, or write a version such as \
-         `3.0.3`",
-        entry.key
-    );
+    let advice = match (&*entry.key, written.as_bytes()) {
+        ("swagger", _) => "; convert a copy of the document, for example with `swagger2openapi`",
+        (_, [b'3', b'.', b'1'..=b'9', ..]) => {
+            "; convert a copy of the document, for example with `openapi-down-convert`"
+        }
+        (_, [b'3', b'.', b'0', ..]) => ", whose versions are `3.0.0` to `3.0.4`",
+        _ => "",
+    };
+    let message = format!("`{}: {written}` is not supported, only OpenAPI 3.0{advice}", entry.key);
     Err(Problem::at(entry.value.span, message))
 }

@@ -207,7 +207,7 @@ fn the_last_findings_stay_while_the_text_cannot_be_read() {
 #[test]
 fn a_base_that_cannot_be_read_is_reported_in_the_document() {
     for (text, expected) in [
-        (None, "No such file"),
+        (None, "there is no such file"),
         (Some(LIBRARY.replace("openapi: 3.0.3", "openapi: 3.1.0")), "3.1"),
         (Some("openapi: '3.0.3\n".to_owned()), "this quote is not closed"),
     ] {

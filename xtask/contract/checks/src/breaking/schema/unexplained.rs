@@ -1,10 +1,13 @@
 //! Reports the pairs of schemas whose values differ although no keyword explains it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+
+use document::Node;
+use document::finding::shortened;
 
 use crate::breaking::comparer::{Comparer, Pair};
 use crate::breaking::conjunction::{Schema, Verdict};
-use crate::breaking::data::canonical;
+use crate::breaking::data::{difference, same};
 use crate::breaking::place::At;
 use crate::breaking::rules::{self, Role};
 use crate::subschema::{ANNOTATIONS, Conjunction, Question};
@@ -28,7 +31,7 @@ pub(super) fn report(cx: &mut Comparer<'_>) {
                 "values that match several alternatives of `oneOf` are others now".to_owned()
             }
             true => unexplained(&old, &new, widened),
-            false => "its alternatives changed, and are too many to decide which values differ".to_owned(),
+            false => "it has too many combinations of alternatives to decide which values differ".to_owned(),
         };
         cx.report(family.rule(pair.role), Some(At::of(&old.anchor)), Some(At::of(&new.anchor)), what);
     });
@@ -45,22 +48,49 @@ pub(super) fn is_overlap(cx: &mut Comparer<'_>, (old, new): (Conjunction, Conjun
 
 /// Returns what excludes or allows values, where no keyword does so by itself.
 fn unexplained(old: &Schema<'_>, new: &Schema<'_>, widened: bool) -> String {
-    let keywords = |schema: &Schema<'_>| -> BTreeSet<(String, String)> {
-        let entries = schema.parts.iter().flat_map(|part| part.node().entries());
-        // The parts of `allOf` are among the parts.
-        let is_idle = |key: &str| key == "allOf" || ANNOTATIONS.contains(&key);
-        let restricting = entries.filter(|entry| !is_idle(&entry.key));
-        restricting.map(|entry| (format!("`{}`", entry.key), canonical(&entry.value))).collect()
-    };
-    let (old, new) = (keywords(old), keywords(new));
-    let changed: BTreeSet<&str> = old.symmetric_difference(&new).map(|(name, _)| name.as_str()).collect();
-    let names = changed.into_iter().collect::<Vec<_>>().join(", ");
-    let effect = if widened { "allow values that were excluded" } else { "exclude values that were allowed" };
-    match (names.is_empty(), new.iter().any(|(name, _)| name == "`oneOf`")) {
-        (false, _) => format!("the changes of its keywords together {effect}: {names}"),
-        (true, true) => {
-            format!("the changes of its alternatives {effect}: values must match exactly one in `oneOf`")
-        }
-        (true, false) => format!("the changes of the schemas that it refers to {effect}"),
+    let effect =
+        if widened { "allows values that were excluded" } else { "excludes values that were allowed" };
+    let is_exclusive = new.parts.iter().any(|part| part.get("oneOf").is_some());
+    let (old, mut new) = (keywords(old), keywords(new));
+    let mut changes = Vec::new();
+    for (name, mut before) in old {
+        let mut now = new.remove(&name).unwrap_or_default();
+        before.retain(|old| now.iter().position(|new| same(old, new)).map(|at| now.remove(at)).is_none());
+        changes.extend(difference(&name, before.first().copied(), now.first().copied()));
     }
+    changes.extend(new.iter().filter_map(|(name, now)| difference(name, None, now.first().copied())));
+    match (changes.is_empty(), is_exclusive) {
+        (false, _) => {
+            if changes.len() > MAX_NAMED {
+                let more = changes.split_off(MAX_NAMED).len();
+                changes.push(format!("{more} more keywords changed"));
+            }
+            format!("{}; this {effect}", changes.join(", "))
+        }
+        (true, true) => {
+            format!("its alternatives changed, and a value must match exactly one; this {effect}")
+        }
+        (true, false) => format!("a schema that it refers to changed; this {effect}"),
+    }
+}
+
+/// The limit of changed keywords that a message names.
+const MAX_NAMED: usize = 3;
+
+/// Returns the values of the restricting keywords and of the properties, by the words for them.
+fn keywords<'a>(schema: &Schema<'a>) -> BTreeMap<String, Vec<&'a Node>> {
+    let mut keywords: BTreeMap<String, Vec<&Node>> = BTreeMap::new();
+    for entry in schema.parts.iter().flat_map(|part| part.node().entries()) {
+        match &*entry.key {
+            // The parts of `allOf` are among the parts.
+            "allOf" => {}
+            key if ANNOTATIONS.contains(&key) => {}
+            "properties" => entry.value.entries().iter().for_each(|property| {
+                let name = format!("property `{}`", shortened(&property.key));
+                keywords.entry(name).or_default().push(&property.value);
+            }),
+            key => keywords.entry(format!("`{key}`")).or_default().push(&entry.value),
+        }
+    }
+    keywords
 }

@@ -25,7 +25,7 @@ const REPAIRED: &[&str] = &[
 /// The rules without a repair, except those of changes, by the reason.
 const UNREPAIRED: &[(&str, &[&str])] = &[
     ("`lint` reports each place, with its repair.", &["not-understood"]),
-    ("A person must decide about the change.", &["waiver-expired", "waiver-invalid", "waiver-unused"]),
+    ("A person must decide about the change.", &["waiver-expired", "waiver-unused"]),
 ];
 
 fn outcome(revision: &Document, configuration: &str) -> Outcome {

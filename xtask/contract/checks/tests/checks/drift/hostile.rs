@@ -53,12 +53,13 @@ fn wrong_types_are_reported_at_their_line_and_only_there() {
 #[test]
 fn no_configuration_lowers_or_ignores_what_was_not_compared() {
     let edited = edit(&["listBooks"], "parameters:\n", "parameters: {}\n      x-parameters:\n");
+    let document = Document::parse("document.yaml", &edited.text).unwrap();
     let ignore = "[[ignore]]\nrule = \"not-understood\"\nat = \"\"\nreason = \"r\"";
     for configuration in
         ["[rules]\n\"not-understood\" = \"info\"", "[rules]\n\"not-understood\" = \"off\"", ignore]
     {
         let config = Config::parse("contract.toml".to_owned(), configuration.to_owned()).unwrap();
-        let applied = config.apply(findings(&edited.text), "drift");
+        let applied = config.apply(&document, findings(&edited.text), "drift");
         assert_eq!(exit_code(&applied.findings), 2, "{configuration}");
     }
 }

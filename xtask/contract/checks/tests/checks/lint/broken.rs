@@ -222,7 +222,8 @@ fn limits_apply_per_rule_and_not_to_validity() {
     let parameters = "{name: a, in: query}, ".repeat(5_000);
     let text = format!("openapi: 3.0.3\npaths: {{? '{path}' : {{get: {{parameters: [{parameters}]}}}}}}\n");
     let strict = Config::default().with_profile(Some(Profile::Strict));
-    let findings = strict.apply(findings(&text), "lint").findings;
+    let document = Document::parse("document.yaml", &text).unwrap();
+    let findings = strict.apply(&document, findings(&text), "lint").findings;
     let of = |rule: &str| findings.iter().filter(|finding| finding.rule == rule).count();
     assert_eq!(of("operation-parameters"), 4_999);
     assert_eq!(of("parameter-description"), 101);
@@ -236,12 +237,12 @@ fn limits_apply_per_rule_and_not_to_validity() {
 #[test]
 fn documents_that_are_not_openapi_3_0_cannot_be_read() {
     for (text, column, message) in [
-        ("openapi: 3.1.0\npaths: {}\n", 10, "this is `openapi: 3.1.0`"),
-        ("openapi: '3.0'\n", 10, "this is `openapi: 3.0`"),
-        ("openapi: 3.0.x\n", 10, "this is `openapi: 3.0.x`"),
-        ("openapi: [3.0.3]\n", 10, "this is `openapi: [\"3.0.3\"]`"),
+        ("openapi: 3.1.0\npaths: {}\n", 10, "`openapi: 3.1.0`"),
+        ("openapi: '3.0'\n", 10, "`openapi: 3.0` is not supported, only OpenAPI 3.0, whose versions are"),
+        ("openapi: 3.0.x\n", 10, "`openapi: 3.0.x`"),
+        ("openapi: [3.0.3]\n", 10, "`openapi: [\"3.0.3\"]`"),
         ("x-openapi: 3.0.3\n", 1, "no `openapi`"),
-        ("swagger: '2.0'\ninfo: {}\n", 10, "this is `swagger: 2.0`"),
+        ("swagger: '2.0'\ninfo: {}\n", 10, "`swagger: 2.0`"),
         ("- openapi: 3.0.3\n", 1, "is an array"),
         ("openapi\n", 1, "is a string"),
     ] {
