@@ -278,11 +278,11 @@ impl<'a> Comparer<'a> {
             let first = self.waiting.front().map(|(_, pair)| self.schemas[pair.revision as usize].anchor);
             let what = match self.waiting.len() {
                 0 | 1 => {
-                    "it was not compared: the comparison stopped at its limit of steps, so compare by hand"
+                    "it was not compared: the comparison stopped at its limit of steps, so compare them by hand"
                         .to_owned()
                 }
                 all => format!(
-                    "it and {} others were not compared: the comparison stopped at its limit of steps, so compare by hand",
+                    "it and {} others were not compared: the comparison stopped at its limit of steps, so compare them by hand",
                     all - 1
                 ),
             };

@@ -165,11 +165,7 @@ fn too_many_combinations_are_reported_and_not_all_compared() {
     assert!(changes(&document("string"), &document("string")).is_empty());
     let said = changes(&document("string"), &document("integer"));
     let limit = said.iter().find(|change| change.what.contains("limit of steps")).unwrap();
-    assert!(
-        limit.what.contains("not compared: ") && limit.what.contains(", the first is "),
-        "{}",
-        limit.what
-    );
+    assert!(limit.what.starts_with("it and "), "{}", limit.what);
 }
 
 #[test]
