@@ -483,3 +483,58 @@ fn a_parameter_that_is_not_understood_may_be_any_property_of_an_object_in_the_qu
     let found = changes(&document(object), &document("{$ref: other.yaml}"));
     assert!(found.iter().all(|change| change.rule.name == "not-understood"), "{found:?}");
 }
+
+/// Returns the places of the changes of a document whose response leads to another wrapper of the same part.
+fn places_at_wrappers(part: &str) -> Vec<(&'static str, String)> {
+    let document = |wrapper: &str, part: &str| {
+        let schema = format!("{{$ref: '#/components/schemas/{wrapper}'}}");
+        let one = "{properties: {part: {$ref: '#/components/schemas/Part'}}}";
+        let two = "{properties: {part: {$ref: '#/components/schemas/Part'}, more: {type: string}}}";
+        small(
+            &format!(
+                "{{/a: {{get: {{responses: {{'200': {{description: d, content: {{application/json: {{schema: {schema}}}}}}}}}}}}}}}"
+            ),
+            &format!("{{schemas: {{One: {one}, Two: {two}, Part: {part}}}}}"),
+        )
+    };
+    let found = changes(&document("One", "{type: string, enum: [a]}"), &document("Two", part));
+    found.into_iter().map(|change| (change.rule.name, change.place.pointer)).collect()
+}
+
+#[test]
+fn a_component_that_both_references_lead_to_has_its_changes_itself() {
+    let reference = "/paths/~1a/get/responses/200/content/application~1json/schema/$ref".to_owned();
+    let added = ("response-optional-property-added", reference);
+    let enum_value = ("response-enum-value-added", "/components/schemas/Part/enum/1".to_owned());
+    assert_eq!(places_at_wrappers("{type: string, enum: [a]}"), std::slice::from_ref(&added));
+    assert_eq!(places_at_wrappers("{type: string, enum: [a, b]}"), [enum_value, added]);
+}
+
+#[test]
+fn changes_at_one_reference_do_not_swallow_each_other() {
+    let document = |name: &str| {
+        let schemas = "{Few: {type: object, properties: {a: {type: string}, b: {type: string}}}, \
+                       All: {type: object, required: [c, d], properties: {a: {type: string, maxLength: 3}, \
+                       b: {type: string, maxLength: 3}, c: {type: string}, d: {type: string}}}}";
+        with_schema(&format!("{{$ref: '#/components/schemas/{name}'}}"), schemas)
+    };
+    let found = changes(&document("Few"), &document("All"));
+    let errors = |rule: &str| found.iter().filter(|change| change.rule.name == rule).count();
+    assert_eq!((errors("new-required-request-property"), errors("request-max-length-set")), (2, 2));
+}
+
+#[test]
+fn a_parameter_component_that_was_renamed_is_one_finding_at_its_name() {
+    let document = |name: &str| {
+        let operation = "{get: {parameters: [{$ref: '#/components/parameters/token'}], responses: {'200': {description: d}}}}";
+        let parameter = format!("{{name: {name}, in: header, schema: {{type: string}}}}");
+        format!(
+            "openapi: 3.0.3\ninfo: {{title: t, version: 1.0.0}}\npaths: {{/a: {operation}, /b: {operation}}}\n\
+             components: {{parameters: {{token: {parameter}}}}}\n"
+        )
+    };
+    let found = changes(&document("Token"), &document("X-Token"));
+    let found: Vec<_> = found.into_iter().map(|change| (change.place.pointer, change.operations)).collect();
+    let both = vec!["GET /a".to_owned(), "GET /b".to_owned()];
+    assert_eq!(found, [("/components/parameters/token/name".to_owned(), both)]);
+}
