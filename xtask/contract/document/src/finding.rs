@@ -265,7 +265,9 @@ pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&
     };
     let near = known.filter(|known| name.len().max(known.len()) <= LONGEST);
     let near = near.filter_map(|known| Some((edits(known)?, known)));
-    near.filter(|(edits, _)| *edits <= distance).min().map(|(_, known)| known)
+    let near = near.filter(|(edits, _)| *edits <= distance);
+    near.min_by_key(|(edits, known)| (*edits, known.len().abs_diff(name.len()), *known))
+        .map(|(_, known)| known)
 }
 
 /// Finds what misspelt names mean. The number of searches is limited, because a document can have very many such names.

@@ -15,7 +15,7 @@ mod rules;
 use std::sync::OnceLock;
 
 use document::finding::{Finding, Spot};
-use document::openapi::{self, Model, Object, Parameter, Step, head};
+use document::openapi::{self, Kind, Model, Object, Parameter, Step, head};
 use document::rule::{Findings, Rule};
 use document::{Document, Node};
 
@@ -129,6 +129,34 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let checks =
         CHECKS.iter().chain(of_project()).map(|(rules, _)| *rules).chain([rules::deprecation::RULES]);
     openapi::rules().chain(checks.flatten().copied())
+}
+
+/// Reports the objects that lack something. If several objects all lack it, that has one cause and is one finding.
+pub(crate) fn lacking<'a>(
+    rule: &Rule,
+    objects: impl Iterator<Item = Object<'a>>,
+    (what, fix): (&str, &str),
+    has: impl Fn(&Object<'a>) -> bool,
+    findings: &mut Findings,
+) {
+    let objects: Vec<_> = objects.collect();
+    let lack: Vec<_> = objects.iter().filter(|object| !has(object)).collect();
+    if let [first, _, ..] = &*lack
+        && lack.len() == objects.len()
+    {
+        let (root, number) = (first.model().root(), lack.len());
+        let (place, noun) = match first.kind() {
+            Kind::Operation | Kind::Responses => ("paths", Kind::Operation.word()),
+            Kind::Tag => ("tags", Kind::Tag.word()),
+            kind => ("components", kind.word()),
+        };
+        let message = format!("All {number} {noun}s have no {what}.");
+        findings.add(rule, root.key_spot(place), message, fix);
+        return;
+    }
+    for object in lack {
+        findings.add(rule, object.spot(), format!("{} has no {what}.", object.subject()), fix);
+    }
 }
 
 /// The items of a list under a keyword; none if the value is not a list.

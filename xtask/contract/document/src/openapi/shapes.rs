@@ -5,7 +5,7 @@ use crate::repair::Repair;
 pub use crate::text::type_of;
 use crate::text::{Node, Value};
 
-use super::{Keys, Kind, Shape};
+use super::{Keys, Kind, METHODS, Shape};
 
 const NOTHING: &str = "Remove it: OpenAPI 3.0 has nothing like it.";
 /// Keywords of other versions, whether removing them is enough, and the equivalent in OpenAPI 3.0.
@@ -82,6 +82,10 @@ pub fn wrong_key(keys: Keys, key: &str) -> Option<&'static str> {
         Keys::Paths if !key.starts_with('/') => Some("Begin the path with a slash."),
         Keys::Statuses if !is_status(key) => {
             Some("Write a status from 100 to 599, a range such as `4XX`, or `default`.")
+        }
+        // A path item without the expression above it.
+        Keys::Expressions if METHODS.contains(&key) => {
+            Some("Write the operation below a URL or a runtime expression, such as `{$request.body#/url}`.")
         }
         Keys::ComponentNames if !is_component_name(key) => {
             Some("Use letters, digits, `.`, `-` and `_` only, so that a reference can name it.")

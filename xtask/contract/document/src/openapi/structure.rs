@@ -258,10 +258,11 @@ impl<'a> Walker<'a, '_> {
         let known = parent.kind().table().keywords.iter().find(|(known, ..)| known == keyword);
         // A property called `description` is an object of its own.
         let Some((_, demand, shape)) = known else {
-            // The scopes of a requirement.
-            return parent.kind() == Kind::SecurityRequirement
-                && rest.is_empty()
-                && matches!(node.value, Value::Null);
+            // The scopes of a requirement, or what is at the key of a callback instead of a path item.
+            let is_null = matches!(node.value, Value::Null);
+            return rest.is_empty()
+                && (parent.kind() == Kind::Callback
+                    || (parent.kind() == Kind::SecurityRequirement && is_null));
         };
         match (parent.kind(), *keyword) {
             (_, "description" | "summary" | "title" | "example" | "examples" | "externalDocs") => true,

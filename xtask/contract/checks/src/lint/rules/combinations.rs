@@ -185,7 +185,8 @@ fn schema(object: Object<'_>, composed: &HashSet<Id>, findings: &mut Findings) {
     ];
     for (keyword, _, other, rule) in lacks.iter().filter(|(keyword, lacks, ..)| *lacks && object.has(keyword))
     {
-        let message = format!("`{keyword}` of {} requires `{other}` beside it.", object.subject());
+        let what = if rule.name == INEFFECTIVE.name { "has no effect" } else { "is not valid" };
+        let message = format!("`{keyword}` of {} {what} without `{other}`.", object.subject());
         findings.add(rule, object.key_spot(keyword), message, format!("Add `{other}`."));
     }
     if object.flag("readOnly") && object.flag("writeOnly") {

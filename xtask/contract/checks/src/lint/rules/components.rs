@@ -17,10 +17,17 @@ rules! {
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let used = used(model);
+    let dangling = model.everything().filter(|object| object.is_reference() && object.resolved().is_none());
+    let dangling: HashSet<Kind> = dangling.map(|object| object.kind()).collect();
     for components in model.all(Kind::Components) {
         for component in components.parts().filter(|component| !used.contains(&component.id)) {
             let message = format!("Nothing references {}.", component.subject());
-            findings.add(&UNUSED, component.spot(), message, "Delete it, or reference it.").remove();
+            if dangling.contains(&component.kind()) {
+                let fix = "Correct the references without a target first; one of them may mean it.";
+                findings.add(&UNUSED, component.spot(), message, fix);
+            } else {
+                findings.add(&UNUSED, component.spot(), message, "Delete it, or reference it.").remove();
+            }
         }
     }
 }
@@ -36,6 +43,16 @@ fn used(model: &Model<'_>) -> HashSet<Id> {
         extensions(model.root().node()).into_iter().filter_map(|pointer| model.object_at(&pointer));
     let roots = roots.chain(in_extensions);
     let extending = extending(model);
+    // Those that a discriminator can lead to, also through several levels of `allOf`.
+    let discriminated = model.all(Kind::Discriminator).filter_map(|it| it.parent());
+    let discriminated = closure(discriminated, |schema| {
+        extending
+            .get(&schema.id)
+            .into_iter()
+            .flatten()
+            .filter_map(|name| named.get(&("schemas", *name)).copied())
+            .collect()
+    });
     reachable(roots, |object| {
         // Security requirements name schemes; the values of a mapping are names or references.
         let names: Vec<_> = match object.kind() {
@@ -46,10 +63,11 @@ fn used(model: &Model<'_>) -> HashSet<Id> {
                 let mapping = object.get("mapping").into_iter().flat_map(Node::entries);
                 let values = mapping.filter_map(|entry| entry.value.as_str());
                 let prefix = "#/components/schemas/";
-                let mapped = values.map(|value| value.strip_prefix(prefix).unwrap_or(value));
-                // Without a mapping, its values are the names of the schemas that extend its own (section 4.7.25).
-                let owner = object.parent().and_then(|owner| extending.get(&owner.id));
-                mapped.chain(owner.into_iter().flatten().copied()).map(|name| ("schemas", name)).collect()
+                values.map(|value| ("schemas", value.strip_prefix(prefix).unwrap_or(value))).collect()
+            }
+            // The values of a discriminator are the names of the schemas that extend its own (section 4.7.25).
+            Kind::Schema if discriminated.contains(&object.id) => {
+                extending.get(&object.id).into_iter().flatten().map(|name| ("schemas", *name)).collect()
             }
             _ => Vec::new(),
         };
@@ -91,11 +109,19 @@ pub(super) fn reachable<'a>(
     roots: impl Iterator<Item = Object<'a>>,
     more: impl Fn(Object<'a>) -> Vec<Object<'a>>,
 ) -> HashSet<Id> {
+    closure(roots, |object| object.parts().chain(more(object)).collect())
+}
+
+/// Returns the objects that can be reached from `roots` through those that `next` returns.
+fn closure<'a>(
+    roots: impl Iterator<Item = Object<'a>>,
+    next: impl Fn(Object<'a>) -> Vec<Object<'a>>,
+) -> HashSet<Id> {
     let mut open: Vec<_> = roots.collect();
     let mut seen = HashSet::new();
     while let Some(object) = open.pop() {
         if seen.insert(object.id) {
-            open.extend(object.parts().chain(more(object)));
+            open.extend(next(object));
         }
     }
     seen

@@ -6,6 +6,8 @@ use document::finding::shortened;
 use document::openapi::{Kind, Model, Object};
 use document::rule::{Findings, Rule, rules};
 
+use crate::lint::lacking;
+
 rules! {
     CONTACT: Recommended Error "info-contact", "Spectral: info-contact",
         "`info` has a `contact`.";
@@ -62,12 +64,9 @@ const EXPECTED: &[(Kind, &str, &Rule, &str)] = &[
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for (kind, keyword, rule, what) in EXPECTED {
-        let lacks =
-            |object: &Object<'_>| !object.has(keyword) && (*kind != Kind::Schema || is_public(object));
-        for object in model.all(*kind).filter(lacks) {
-            let message = format!("{} has no `{keyword}`.", object.subject());
-            findings.add(rule, object.spot(), message, format!("Add `{keyword}`: {what}."));
-        }
+        let objects = model.all(*kind).filter(|object| *kind != Kind::Schema || is_public(object));
+        let (name, fix) = (format!("`{keyword}`"), format!("Add `{keyword}`: {what}."));
+        lacking(rule, objects, (&name, &fix), |object| object.has(keyword), findings);
     }
     for contact in model.all(Kind::Contact).filter(|contact| !contact.has("url") && !contact.has("email")) {
         let message = "The contact has neither `url` nor `email`.";

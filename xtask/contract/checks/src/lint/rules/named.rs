@@ -4,6 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use fluent_uri::Iri;
+
 use document::finding::shortened;
 use document::openapi::{Id, Kind, Model, Object, Step, template};
 use document::rule::{Added, Findings, rules};
@@ -21,7 +23,7 @@ rules! {
     MAPPING: Spec Error "discriminator-mapping", "OpenAPI 3.0.3, 4.7.25.1",
         "Each value in the `mapping` of a discriminator is the name of a schema or a reference to one.";
     EXPRESSION: Spec Error "callback-expression", "OpenAPI 3.0.3, 4.7.18.2 and 4.7.20.4",
-        "The expressions in the key of a callback are runtime expressions.";
+        "The key of a callback is a runtime expression, or a URL whose parts in braces are runtime expressions.";
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
@@ -48,14 +50,17 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         mapping(discriminator, findings);
     }
     for item in model.all(Kind::Callback).flat_map(|callback| callback.parts()) {
-        let whole = Some(item.name()).filter(|key| key.starts_with('$'));
-        let embedded = template(item.name()).1.into_iter();
-        let embedded = embedded.filter(|name| name.starts_with('$') && whole.is_none());
+        let key = item.name();
+        let expressions = if key.starts_with('$') { vec![key] } else { template(key).1 };
         let is_expression = |text: &&str| EXPRESSIONS.iter().any(|regex| regex.is_match(text));
-        if let Some(wrong) = whole.into_iter().chain(embedded).find(|text| !is_expression(text)) {
-            let message = format!("`{}` is not a runtime expression.", shortened(wrong));
-            findings.add(&EXPRESSION, item.spot(), message, "Write one such as `$request.body#/url`.");
-        }
+        let message = match expressions.iter().find(|text| !is_expression(text)) {
+            Some(wrong) => format!("`{}` is not a runtime expression.", shortened(wrong)),
+            None if expressions.is_empty() && !key.starts_with('/') && Iri::parse(key).is_err() => {
+                format!("The callback key `{}` is neither a runtime expression nor a URL.", shortened(key))
+            }
+            None => continue,
+        };
+        findings.add(&EXPRESSION, item.spot(), message, "Write one such as `{$request.body#/url}`.");
     }
 }
 
@@ -84,7 +89,8 @@ fn links(model: &Model<'_>, findings: &mut Findings) {
             _ => continue,
         };
         let Some(operation) = operation else {
-            let message = format!("No operation of the document is `{}`.", shortened(name));
+            let message =
+                format!("The link leads to the operation `{}`, which does not exist.", shortened(name));
             let meant = findings.suggestions.nearest(name, by_id.keys().copied());
             let meant = meant.filter(|_| keyword == "operationId");
             let added =

@@ -29,7 +29,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         header.kind() == Kind::Header && is_of_response && header.name().eq_ignore_ascii_case("content-type")
     };
     for header in model.everything().filter(is_ignored) {
-        let message = "The header `Content-Type` of a response is ignored.";
+        let message = "OpenAPI ignores the header `Content-Type` of a response.";
         let fix = "Remove it; the keys of `content` are the media types.";
         findings.add(&HEADERS, header.spot(), message, fix).remove();
     }
@@ -48,8 +48,8 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 
 fn each(parameter: Object<'_>, findings: &mut Findings) {
     if let Some(view) = Parameter::new(parameter).filter(Parameter::is_ignored) {
-        let message = format!("The header parameter `{}` is ignored.", view.name());
-        let fix = "Remove it; use `content` and `security` instead.";
+        let message = format!("OpenAPI ignores the header parameter `{}`.", view.name());
+        let fix = "Remove it; `content` and `security` declare it.";
         findings.add(&HEADERS, parameter.value_spot("name"), message, fix);
     }
     if parameter.text("in") == Some("path") && !parameter.flag("required") {

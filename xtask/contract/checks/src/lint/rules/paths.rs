@@ -27,8 +27,9 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             let template = path.name();
             spelling(path, template, findings);
             if let Some(other) = templates.insert(openapi::template(template).0, template) {
+                let (one, other) = (shortened(template), shortened(other));
                 let message =
-                    format!("`{}` and `{}` are the same path.", shortened(template), shortened(other));
+                    format!("The paths `{one}` and `{other}` differ only in the names of parameters.");
                 findings.add(&IDENTICAL, path.spot(), message, "Move the operations into one of them.");
             }
         }
@@ -47,9 +48,12 @@ fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) {
     let (_, names) = openapi::template(template);
     let balanced = ['{', '}'].iter().all(|brace| template.matches(*brace).count() == names.len());
     let distinct = names.iter().collect::<HashSet<_>>().len() == names.len();
-    if !balanced || !distinct || names.iter().any(|name| name.is_empty() || name.contains('/')) {
-        let message =
-            format!("The braces of the path `{}` are not distinct parameters.", shortened(template));
-        findings.add(&DECLARATIONS, path.spot(), message, "Write each parameter once, such as `{petId}`.");
-    }
+    let problem = match (balanced, distinct) {
+        (false, _) => "a brace without its counterpart",
+        (_, false) => "the same parameter twice",
+        _ if names.iter().any(|name| name.is_empty() || name.contains('/')) => "a parameter without a name",
+        _ => return,
+    };
+    let message = format!("The path `{}` has {problem}.", shortened(template));
+    findings.add(&DECLARATIONS, path.spot(), message, "Write each parameter once, such as `{petId}`.");
 }

@@ -4,6 +4,8 @@ use document::Node;
 use document::openapi::{Kind, Model, Object};
 use document::rule::{Findings, Rule, rules};
 
+use crate::lint::lacking;
+
 rules! {
     SUCCESS: Recommended Error "operation-success-response",
         "Spectral: operation-success-response; Redocly: operation-2xx-response",
@@ -21,26 +23,19 @@ rules! {
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
-    for responses in model.all(Kind::Responses) {
-        let owner = responses.parent().map(|operation| operation.subject()).unwrap_or_default();
-        let needed: [(&Rule, &[char], _); 2] =
-            [(&SUCCESS, &['2', '3'], "2xx or 3xx"), (&ERROR, &['4'], "4xx")];
-        for (rule, classes, what) in needed {
-            if !responses.parts().any(|response| response.name().starts_with(classes)) {
-                let message = format!("{owner} has no {what} response.");
-                findings.add(rule, responses.spot(), message, format!("Add a {what} response."));
-            }
-        }
-        for response in responses.parts() {
-            status(response, findings);
-        }
+    let needed: [(&Rule, &[char], _, _); 2] = [
+        (&SUCCESS, &['2', '3'], "2xx or 3xx response", "Add a 2xx or 3xx response."),
+        (&ERROR, &['4'], "4xx response", "Add a 4xx response."),
+    ];
+    for (rule, classes, what, fix) in needed {
+        let has = |it: &Object<'_>| it.parts().any(|response| response.name().starts_with(classes));
+        lacking(rule, model.all(Kind::Responses), (what, fix), has, findings);
     }
-    for media_type in model.all(Kind::MediaType) {
-        if !media_type.has("example") && !media_type.has("examples") {
-            let message = format!("{} has no example.", media_type.subject());
-            findings.add(&EXAMPLE, media_type.spot(), message, "Add an `example`.");
-        }
+    for response in model.all(Kind::Responses).flat_map(|responses| responses.parts()) {
+        status(response, findings);
     }
+    let has = |it: &Object<'_>| it.has("example") || it.has("examples");
+    lacking(&EXAMPLE, model.all(Kind::MediaType), ("example", "Add an `example`."), has, findings);
 }
 
 fn status(response: Object<'_>, findings: &mut Findings) {

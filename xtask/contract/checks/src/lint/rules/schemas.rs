@@ -130,13 +130,13 @@ fn values(schema: Object<'_>, findings: &mut Findings) {
     for (number, item) in items(schema, "enum").iter().enumerate().filter(|(_, item)| !has_type(schema, item))
     {
         let (value, other) = (shortened(&text_of(item)), type_of(item));
-        let message = format!("`{value}` in the `enum` is {other}, not of `type: {kind}`.");
+        let message = format!("The `enum` value `{value}` is {other}, but the `type` is `{kind}`.");
         let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
         findings.add(&ENUM_TYPE, item_spot(schema, "enum", number), message, fix);
     }
     if let Some(default) = schema.get("default").filter(|default| !has_type(schema, default)) {
-        let message =
-            format!("The `default` of {} is {}, not of `type: {kind}`.", schema.subject(), type_of(default));
+        let (subject, other) = (schema.subject(), type_of(default));
+        let message = format!("The `default` of {subject} is {other}, but the `type` is `{kind}`.");
         let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
         findings.add(&DEFAULT_TYPE, schema.value_spot("default"), message, fix);
     }

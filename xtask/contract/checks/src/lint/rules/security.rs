@@ -7,7 +7,7 @@ use document::finding::shortened;
 use document::openapi::{Kind, Model, Object};
 use document::rule::{Added, Findings, rules};
 
-use crate::lint::item_spot;
+use crate::lint::{item_spot, lacking};
 
 rules! {
     DEFINED: Recommended Error "security-defined", "Redocly: security-defined",
@@ -22,11 +22,9 @@ rules! {
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     if !model.root().has("security") {
-        for operation in model.all(Kind::Operation).filter(|operation| !operation.has("security")) {
-            let message = format!("{} has no `security`, and neither has the document.", operation.subject());
-            let fix = "Add `security` to one of them; `[]` if no authentication is needed.";
-            findings.add(&DEFINED, operation.spot(), message, fix);
-        }
+        let fix = "Add `security` to the document or the operation; `[]` if no authentication is needed.";
+        let operations = model.all(Kind::Operation);
+        lacking(&DEFINED, operations, ("`security`", fix), |it| it.has("security"), findings);
     }
     let components = model.all(Kind::Components).flat_map(|components| components.parts());
     let schemes = components.filter(|component| component.keyword() == "securitySchemes");
@@ -43,33 +41,34 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 continue;
             };
             let Some(scheme) = scheme.resolved() else { continue };
+            if let Some(kind @ ("apiKey" | "http")) = scheme.text("type")
+                && !entry.value.items().is_empty()
+            {
+                let message = format!(
+                    "The security scheme `{name}` has `type: {kind}`, so its list must be empty: OpenAPI 3.0 allows \
+                     scopes only for `oauth2` and `openIdConnect`."
+                );
+                let added = findings.add(&SCHEME, requirement.key_spot(&entry.key), message, "Write `[]`.");
+                added.write(Vec::<String>::new());
+            }
+            if scheme.text("type") != Some("oauth2") {
+                continue;
+            }
             let flows: Vec<_> = scheme.child("flows").iter().flat_map(|flows| flows.parts()).collect();
             for (number, scope) in entry.value.items().iter().enumerate() {
                 let Some(text) = scope.as_str() else { continue };
                 let in_flow =
                     |flow: &Object<'_>| flow.get("scopes").is_some_and(|all| all.get(text).is_some());
-                let spot = item_spot(requirement, &entry.key, number);
-                match scheme.text("type") {
-                    None | Some("openIdConnect") => {}
-                    Some("oauth2") if flows.iter().any(in_flow) => {}
-                    Some("oauth2") => {
-                        let scope = shortened(text);
-                        let message = format!("The security scheme `{name}` has no scope `{scope}`.");
-                        let known =
-                            flows.iter().filter_map(|flow| flow.get("scopes")).flat_map(Node::entries);
-                        let meant = findings.suggestions.nearest(text, known.map(|entry| entry.key.as_str()));
-                        // Without it, fewer scopes would be needed, so removing it is not a repair.
-                        let added = findings.add(&SCOPE, spot, message, "Correct it, or define it.");
-                        added.meant(meant, Added::write);
-                    }
-                    Some(kind) => {
-                        let message = format!(
-                            "The security scheme `{name}` is of type `{}`, which has no scopes in OpenAPI 3.0.",
-                            shortened(kind)
-                        );
-                        findings.add(&SCHEME, spot, message, "Remove the scope.").remove();
-                    }
+                if flows.iter().any(in_flow) {
+                    continue;
                 }
+                let message = format!("The security scheme `{name}` has no scope `{}`.", shortened(text));
+                let known = flows.iter().filter_map(|flow| flow.get("scopes")).flat_map(Node::entries);
+                let meant = findings.suggestions.nearest(text, known.map(|entry| entry.key.as_str()));
+                let spot = item_spot(requirement, &entry.key, number);
+                // Without it, fewer scopes would be needed, so removing it is not a repair.
+                let added = findings.add(&SCOPE, spot, message, "Correct it, or define it.");
+                added.meant(meant, Added::write);
             }
         }
     }
