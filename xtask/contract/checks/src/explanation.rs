@@ -3,7 +3,7 @@
 //! The documents are [`fixtures::LIBRARY`] with and without the first edits in the fixture of the rule that trigger it.
 
 use document::finding::{Finding, Severity};
-use document::rule::{Profile, Rule};
+use document::rule::{Fix, Profile, Rule};
 use document::{Document, Entry, Node};
 use fixtures::{LIBRARY, TODAY, edited};
 use include_dir::{Dir, include_dir};
@@ -26,10 +26,15 @@ pub fn explain(rule: &Rule) -> String {
 
 /// Describes a rule: what it demands, and why.
 pub fn describe(rule: &Rule) -> String {
-    let Rule { name, profile, explanation, origin, .. } = rule;
+    let Rule { name, profile, explanation, origin, fix, .. } = rule;
     let (severity, reason) = (registry::severity(rule), reason(rule));
+    let fix = match fix {
+        Fix::Manual => "",
+        Fix::Unsafe => " `--fix=all` repairs it.",
+        Fix::Safe => " `--fix` repairs it.",
+    };
     format!(
-        "{name}\n\n{explanation} {reason}\n\nSeverity: {severity}. Profile: {profile}. Origin: {origin}.\n"
+        "{name}\n\n{explanation} {reason}\n\nSeverity: {severity}. Profile: {profile}. Origin: {origin}.{fix}\n"
     )
 }
 

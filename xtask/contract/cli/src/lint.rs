@@ -82,7 +82,7 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
         }
         let old = document.text.clone();
         let all = common.load_config(path, root)?.without_limit();
-        let check = |document: &_| all.apply(lint(document, all.dates(common.today())), NAME).findings;
+        let check = |document: &_| all.apply(lint(document, all.settings(common.today())), NAME).findings;
         let number;
         (document, number) = fix::fixed(document, *fix, check);
         if *dry_run {
@@ -99,7 +99,7 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
         made = format!("{number} fixed, ");
     }
     let name = document.path.clone();
-    let applied = config.apply(lint(&document, config.dates(common.today())), NAME);
+    let applied = config.apply(lint(&document, config.settings(common.today())), NAME);
     let checked = acceptance.conclude(NAME, config, document, applied)?;
     Ok(Checked { summary: format!("{name}: {made}{}", checked.summary), ..checked })
 }

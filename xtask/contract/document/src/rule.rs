@@ -36,6 +36,17 @@ impl fmt::Display for Profile {
     }
 }
 
+/// What `lint --fix` does about the findings of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fix {
+    /// Nothing: a person must decide, or write a text.
+    Manual,
+    /// `--fix=all` makes the first repair of each finding, which can change the meaning or remove what a person wrote.
+    Unsafe,
+    /// `--fix` makes the repair. The document means the same afterwards, and loses nothing but repetitions.
+    Safe,
+}
+
 /// A requirement on a document, or on the difference between two.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
@@ -49,6 +60,8 @@ pub struct Rule {
     pub explanation: &'static str,
     /// The section of the specification, or the name of the rule in oasdiff, Spectral or Redocly.
     pub origin: &'static str,
+    /// What `lint --fix` does about its findings.
+    pub fix: Fix,
 }
 
 impl Rule {
@@ -59,7 +72,7 @@ impl Rule {
         origin: &'static str,
         explanation: &'static str,
     ) -> Self {
-        Self { name, severity, profile: Profile::Spec, explanation, origin }
+        Self { name, severity, profile: Profile::Spec, explanation, origin, fix: Fix::Manual }
     }
 
     /// Returns the severity of findings with this default. Advice is an error in the profile `strict` alone.
@@ -74,16 +87,21 @@ impl Rule {
     }
 }
 
-/// Declares the rules of a module: a constant for each, and `RULES` with all of them in the same order.
+/// Declares the rules of a module: a constant for each, and `RULES` with all of them in the same order. A rule without
+/// `fix` has no repair.
 #[macro_export]
 macro_rules! rules {
-    ($($constant:ident: $profile:ident $severity:ident $name:literal, $origin:literal, $explanation:literal;)*) => {
+    (@fix) => { $crate::rule::Fix::Manual };
+    (@fix $fix:ident) => { $crate::rule::Fix::$fix };
+    ($($constant:ident: $profile:ident $severity:ident $(fix $fix:ident)? $name:literal, $origin:literal,
+        $explanation:literal;)*) => {
         $(pub(super) const $constant: $crate::rule::Rule = $crate::rule::Rule {
             name: $name,
             severity: $crate::finding::Severity::$severity,
             profile: $crate::rule::Profile::$profile,
             explanation: $explanation,
             origin: $origin,
+            fix: $crate::rules!(@fix $($fix)?),
         };)*
         pub(crate) const RULES: &[&$crate::rule::Rule] = &[$(&$constant),*];
     };
@@ -95,6 +113,8 @@ pub use crate::rules;
 pub struct Findings {
     /// The names that misspelt ones mean.
     pub suggestions: Suggestions,
+    /// The names of rules whose findings are not collected.
+    off: HashSet<&'static str>,
     found: Vec<(Profile, Finding)>,
     /// Rule, place and hash of the message. The value of an alias has the same findings at each use.
     known: HashSet<(&'static str, usize, usize, u64)>,
@@ -164,6 +184,9 @@ impl Findings {
         message: impl Into<String>,
         fix: impl Into<String>,
     ) -> Added<'_> {
+        if self.off.contains(rule.name) {
+            return Added(None);
+        }
         let message = message.into();
         let mut hasher = DefaultHasher::new();
         message.hash(&mut hasher);
@@ -188,8 +211,19 @@ impl Findings {
         self.found.iter().filter(is_meant).map(|(_, finding)| finding.pointer.clone()).collect()
     }
 
-    /// Whether the limit of memory is reached. Further checks have no effect then.
-    pub fn is_full(&self) -> bool {
+    /// Turns these rules off.
+    pub fn turn_off(&mut self, off: HashSet<&'static str>) {
+        self.found.retain(|(_, finding)| !off.contains(&*finding.rule));
+        self.off = off;
+    }
+
+    /// Whether findings of one of these rules are collected. They are not if the rules are off, or the limit of memory is
+    /// reached.
+    pub fn wants(&self, rules: &[&Rule]) -> bool {
+        !self.is_full() && rules.iter().any(|rule| !self.off.contains(rule.name))
+    }
+
+    fn is_full(&self) -> bool {
         self.bytes >= MAX_BYTES
     }
 

@@ -113,7 +113,7 @@ fn findings(
     let config = Config::load(None, path).map_err(|unusable| {
         Box::new(not_configured(&unusable.path, unusable.findings.first().unwrap_or(&Finding::default())))
     })?;
-    let found = lint::check(tree.model(), config.dates(today()), tree.structure.clone());
+    let found = lint::check(tree.model(), config.settings(today()), tree.structure.clone());
     let Applied { mut findings, .. } = config.apply(found, "lint");
     if let Some(path) = project.base().filter(|_| project.document().is_none_or(|document| document == path))
     {

@@ -118,7 +118,7 @@ fn config(root: &Path) -> Result<Config, String> {
 
 /// Fails if the document has errors of `lint`.
 fn clean(document: &Document, config: &Config, date: Date) -> Result<(), String> {
-    let found = lint(document, config.dates(date));
+    let found = lint(document, config.settings(date));
     none(document, config, found, "lint", "run `cargo xtask lint` for all of them")
 }
 

@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 use document::Span;
 use document::finding::{File, Finding, Location, Severity, Subject, shortened};
-use document::rule::Profile;
+use document::rule::{Profile, Rule};
 use jiff::civil::Date;
 use semver::Version;
 use serde::de::Error as _;
@@ -23,7 +23,7 @@ use crate::baseline::{Baseline, Compared};
 use crate::breaking::Term;
 use crate::breaking::version::is_version_rule;
 use crate::breaking::waivers::Waiver;
-use crate::lint::Dates;
+use crate::lint::{self, Settings};
 use crate::registry;
 use limits::Limits;
 use search::nearest;
@@ -214,9 +214,11 @@ impl Config {
         }
     }
 
-    /// Returns the dates with which a document is checked.
-    pub fn dates(&self, today: Date) -> Dates {
-        Dates { today, sunset_days: self.limits.sunset_days }
+    /// Returns what a check of a document depends on.
+    pub fn settings(&self, today: Date) -> Settings {
+        let is_off = |rule: &&Rule| self.severity(rule.name, rule.severity).is_none();
+        let off = lint::rules().filter(is_off).map(|rule| rule.name).collect();
+        Settings { today, sunset_days: self.limits.sunset_days, off }
     }
 
     /// Whether an `ignore` entry accepts the findings of a rule at a place.

@@ -12,14 +12,16 @@
 pub mod examples;
 mod rules;
 
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use document::finding::{Finding, Spot};
 use document::openapi::{self, Kind, Model, Object, Parameter, Step, head};
 use document::rule::{Findings, Rule};
 use document::{Document, Node};
+use jiff::civil::Date;
 
-pub use rules::deprecation::{Dates, SUNSET_DAYS};
+pub use rules::deprecation::SUNSET_DAYS;
 
 /// Checks a document, and adds the findings of its rules.
 pub type Check = fn(&Model<'_>, &mut Findings);
@@ -42,7 +44,7 @@ static PROJECT: OnceLock<&Project> = OnceLock::new();
 /// use checks::lint::{Project, add_project};
 /// use document::finding::Severity;
 /// use document::openapi::{Kind, Model};
-/// use document::rule::{Findings, Profile, Rule};
+/// use document::rule::{Findings, Fix, Profile, Rule};
 ///
 /// static TITLE: Rule = Rule {
 ///     name: "title-length",
@@ -50,6 +52,7 @@ static PROJECT: OnceLock<&Project> = OnceLock::new();
 ///     profile: Profile::Strict,
 ///     explanation: "The title has at most 40 characters.",
 ///     origin: "our guidelines",
+///     fix: Fix::Manual,
 /// };
 ///
 /// fn title(model: &Model<'_>, findings: &mut Findings) {
@@ -102,25 +105,44 @@ const CHECKS: &[(&[&Rule], Check)] = &[
     (examples::RULES, examples::check),
 ];
 
-/// Lints a document. Returns findings about validity first, and the others in the order of the file. Sunset
-/// dates are compared with `dates`.
-pub fn lint(document: &Document, dates: impl Into<Dates>) -> Vec<Finding> {
+/// What a check depends on, beside the document.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The date with which those of the document are compared.
+    pub today: Date,
+    /// The number of days before a sunset on which warnings begin.
+    pub sunset_days: u16,
+    /// The names of the rules that are not checked.
+    pub off: HashSet<&'static str>,
+}
+
+impl From<Date> for Settings {
+    /// All rules, with their defaults.
+    fn from(today: Date) -> Self {
+        Self { today, sunset_days: SUNSET_DAYS, off: HashSet::new() }
+    }
+}
+
+/// Lints a document. Returns findings about validity first, and the others in the order of the file.
+pub fn lint(document: &Document, settings: impl Into<Settings>) -> Vec<Finding> {
     let mut findings = Findings::default();
     let model = Model::of(document, &mut findings);
-    check(&model, dates, findings)
+    check(&model, settings, findings)
 }
 
 /// Lints a document by its model and the findings of its structure.
-pub fn check(model: &Model<'_>, dates: impl Into<Dates>, mut findings: Findings) -> Vec<Finding> {
+pub fn check(model: &Model<'_>, settings: impl Into<Settings>, mut findings: Findings) -> Vec<Finding> {
+    let settings = settings.into();
+    findings.turn_off(settings.off.clone());
     if !model.is_complete() {
         return findings.sorted();
     }
-    for (_, check) in CHECKS.iter().chain(of_project()) {
-        if !findings.is_full() {
+    for (rules, check) in CHECKS.iter().chain(of_project()) {
+        if findings.wants(rules) {
             check(model, &mut findings);
         }
     }
-    rules::deprecation::check(model, dates.into(), &mut findings);
+    rules::deprecation::check(model, &settings, &mut findings);
     findings.sorted()
 }
 

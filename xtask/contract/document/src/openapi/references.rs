@@ -12,7 +12,7 @@ use crate::rule::{Added, Findings, rules};
 use crate::text::pointer;
 
 rules! {
-    INVALID: Spec Error "invalid-ref",
+    INVALID: Spec Error fix Unsafe "invalid-ref",
         "OpenAPI 3.0.3, 4.7.23; Spectral: invalid-ref; Redocly: no-unresolved-refs",
         "Each `$ref` leads to an object of this document, of the kind that its place requires.";
     CYCLE: Spec Error "no-circular-refs", "JSON Schema draft Wright-00, 7",

@@ -17,19 +17,19 @@ use crate::rule::{Added, Findings, Rule, rules};
 use crate::text::{Document, pointer};
 
 rules! {
-    KEYWORD: Spec Error "struct-keyword", "OpenAPI 3.0.3, 4.7 and 4.9; Redocly: struct",
+    KEYWORD: Spec Error fix Unsafe "struct-keyword", "OpenAPI 3.0.3, 4.7 and 4.9; Redocly: struct",
         "Each key of an object is a keyword of that object, or an `x-` extension where extensions are \
          allowed.";
     MISSING: Spec Error "struct-missing", "OpenAPI 3.0.3, 4.7; Redocly: struct",
         "An object has all of its required keywords.";
-    TYPE: Spec Error "struct-type", "OpenAPI 3.0.3, 4.7; Redocly: struct",
+    TYPE: Spec Error fix Safe "struct-type", "OpenAPI 3.0.3, 4.7; Redocly: struct",
         "The value of a keyword has the type that the specification defines.";
-    VALUE: Spec Error "struct-value", "OpenAPI 3.0.3, 4.7; Redocly: struct",
+    VALUE: Spec Error fix Unsafe "struct-value", "OpenAPI 3.0.3, 4.7; Redocly: struct",
         "A keyword with a fixed set of values has one of them; a URL, an email address and a count are \
          well-formed.";
-    KEY: Spec Error "struct-key", "OpenAPI 3.0.3, 4.7.7.1, 4.7.8.1 and 4.7.16.1",
+    KEY: Spec Error fix Unsafe "struct-key", "OpenAPI 3.0.3, 4.7.7.1, 4.7.8.1 and 4.7.16.1",
         "Paths begin with `/`; status codes and component names have the required form.";
-    SIBLINGS: Recommended Error "no-$ref-siblings", "OpenAPI 3.0.3, 4.7.23; Spectral: no-$ref-siblings",
+    SIBLINGS: Recommended Error fix Unsafe "no-$ref-siblings", "OpenAPI 3.0.3, 4.7.23; Spectral: no-$ref-siblings",
         "A Reference Object has no keyword beside `$ref`, because readers must ignore it.";
 }
 

@@ -13,9 +13,9 @@ use document::rule::{Findings, Rule, rules};
 use crate::lint::item_spot;
 
 rules! {
-    CONDITION: Spec Error "struct-combination", "OpenAPI 3.0.3, 4.7; JSON Schema draft Wright-00, 5",
+    CONDITION: Spec Error fix Unsafe "struct-combination", "OpenAPI 3.0.3, 4.7; JSON Schema draft Wright-00, 5",
         "Keywords of one object that require or exclude each other are combined as the specification says.";
-    INEFFECTIVE: Recommended Warning "no-ineffective-keywords",
+    INEFFECTIVE: Recommended Warning fix Unsafe "no-ineffective-keywords",
         "OpenAPI 3.0.3, 4.7.12.2, 4.7.24.2 and 4.7.27.1; JSON Schema draft Wright-00, 5.3 and 5.5",
         "No keyword is without effect because of the other keywords of its object.";
     ARRAY_ITEMS: Spec Error "array-items", "OpenAPI 3.0.3, 4.7.24.1; Spectral: array-items",
@@ -23,9 +23,9 @@ rules! {
     EXAMPLE_VALUE: Recommended Error "oas3-examples-value-or-externalValue",
         "Spectral: oas3-examples-value-or-externalValue",
         "An Example Object has a `value` or an `externalValue`.";
-    LIST: Spec Error "struct-list", "JSON Schema draft Wright-00, 5.15 and 5.22 to 5.24",
+    LIST: Spec Error fix Unsafe "struct-list", "JSON Schema draft Wright-00, 5.15 and 5.22 to 5.24",
         "`required`, `allOf`, `anyOf` and `oneOf` are not empty, and `required` has no duplicates.";
-    ENUM: Recommended Error "duplicated-entry-in-enum",
+    ENUM: Recommended Error fix Safe "duplicated-entry-in-enum",
         "JSON Schema draft Wright-00, 5.20; Spectral: duplicated-entry-in-enum",
         "An `enum` is not empty and has no duplicates.";
 }
@@ -207,7 +207,11 @@ fn list(object: Object<'_>, keyword: &str, rule: &Rule, findings: &mut Findings)
     if items.is_empty() {
         let message = format!("`{keyword}` of {} is empty.", object.subject());
         let fix = format!("Remove `{keyword}`, or add items.");
-        findings.add(rule, object.value_spot(keyword), message, fix).remove();
+        let added = findings.add(rule, object.value_spot(keyword), message, fix);
+        // An empty `enum` allows nothing; without it, everything is allowed.
+        if keyword != "enum" {
+            added.remove();
+        }
     }
     let mut seen = HashSet::new();
     for (number, item) in items.iter().enumerate() {

@@ -10,7 +10,7 @@ use document::openapi::{Id, Kind, Model, Object};
 use document::rule::{Findings, rules};
 
 rules! {
-    UNUSED: Recommended Error "oas3-unused-component",
+    UNUSED: Recommended Error fix Unsafe "oas3-unused-component",
         "Spectral: oas3-unused-component; Redocly: no-unused-components",
         "Each component is referenced from outside itself.";
 }

@@ -6,8 +6,10 @@ use document::finding::shortened;
 use document::openapi::{Kind, Model, Object};
 use document::rule::{Findings, rules};
 
+use crate::lint::Settings;
+
 rules! {
-    DATES: Strict Error "deprecation-dates", "this tool",
+    DATES: Strict Error fix Unsafe "deprecation-dates", "this tool",
         "A deprecated operation, and no other, has `x-deprecated-since`, a later `x-sunset` (both \
          YYYY-MM-DD), and `x-successor`, a path of the document.";
     PASSED: Strict Error "sunset-passed", "this tool; RFC 8594",
@@ -19,22 +21,7 @@ rules! {
 /// The number of days before a sunset on which warnings begin, unless the configuration sets another.
 pub const SUNSET_DAYS: u16 = 90;
 
-/// The dates with which those of a document are compared.
-#[derive(Clone, Copy, Debug)]
-pub struct Dates {
-    /// The date of the check.
-    pub today: Date,
-    /// The number of days before a sunset on which warnings begin.
-    pub sunset_days: u16,
-}
-
-impl From<Date> for Dates {
-    fn from(today: Date) -> Self {
-        Self { today, sunset_days: SUNSET_DAYS }
-    }
-}
-
-pub(crate) fn check(model: &Model<'_>, dates: Dates, findings: &mut Findings) {
+pub(crate) fn check(model: &Model<'_>, settings: &Settings, findings: &mut Findings) {
     for operation in model.all(Kind::Operation) {
         let is_deprecated = operation.flag("deprecated");
         let subject = operation.subject();
@@ -54,13 +41,13 @@ pub(crate) fn check(model: &Model<'_>, dates: Dates, findings: &mut Findings) {
             }
         }
         if is_deprecated {
-            compared(operation, dates, findings);
+            compared(operation, settings, findings);
             successor(operation, findings);
         }
     }
 }
 
-fn compared(operation: Object<'_>, dates: Dates, findings: &mut Findings) {
+fn compared(operation: Object<'_>, settings: &Settings, findings: &mut Findings) {
     let subject = operation.subject();
     let mut date = |keyword: &str| {
         let text = operation.get(keyword)?.as_str().unwrap_or_default();
@@ -78,13 +65,14 @@ fn compared(operation: Object<'_>, dates: Dates, findings: &mut Findings) {
         let message = format!("{subject} is deprecated since {since}, but its sunset is on {sunset}.");
         findings.add(&DATES, spot(), message, "Correct one of the dates.");
     }
-    if let Some((sunset, span)) = sunset.and_then(|sunset| Some((sunset, dates.today.until(sunset).ok()?))) {
+    if let Some((sunset, span)) = sunset.and_then(|sunset| Some((sunset, settings.today.until(sunset).ok()?)))
+    {
         let days = span.get_days();
         if days < 0 {
             let message = format!("The sunset of {subject} was on {sunset}.");
             let fix = "Remove the operation, or move the date and announce it.";
             findings.add(&PASSED, spot(), message, fix);
-        } else if days <= i32::from(dates.sunset_days) {
+        } else if days <= i32::from(settings.sunset_days) {
             let message = format!("The sunset of {subject} is on {sunset}, in {days} days.");
             findings.add(&NEAR, spot(), message, "Plan the release that removes the operation.");
         }

@@ -38,7 +38,7 @@ rules! {
         "Each header has a `description`.";
     SCHEMA: Strict Error "schema-description", "this tool",
         "Schemas in `components`, and properties that are not references, have a `description`.";
-    EMPTY: Strict Error "no-empty-descriptions", "this tool",
+    EMPTY: Strict Error fix Safe "no-empty-descriptions", "this tool",
         "Titles, names, summaries and descriptions are not empty.";
     SCRIPT: Recommended Error "no-script-tags-in-markdown", "Spectral: no-script-tags-in-markdown",
         "No description contains `<script`, because a documentation page might run it.";

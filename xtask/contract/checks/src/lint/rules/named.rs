@@ -16,11 +16,11 @@ use super::schemas::property_names;
 use crate::lint::parameters_of;
 
 rules! {
-    LINK: Spec Error "link-target", "OpenAPI 3.0.3, 4.7.20.1",
+    LINK: Spec Error fix Unsafe "link-target", "OpenAPI 3.0.3, 4.7.20.1",
         "A link names an operation of the document, and parameters of that operation.";
-    ENCODING: Spec Error "encoding-property", "OpenAPI 3.0.3, 4.7.14.1",
+    ENCODING: Spec Error fix Unsafe "encoding-property", "OpenAPI 3.0.3, 4.7.14.1",
         "Each name in `encoding` is the name of a property of the schema.";
-    MAPPING: Spec Error "discriminator-mapping", "OpenAPI 3.0.3, 4.7.25.1",
+    MAPPING: Spec Error fix Unsafe "discriminator-mapping", "OpenAPI 3.0.3, 4.7.25.1",
         "Each value in the `mapping` of a discriminator is the name of a schema or a reference to one.";
     EXPRESSION: Spec Error "callback-expression", "OpenAPI 3.0.3, 4.7.18.2 and 4.7.20.4",
         "The key of a callback is a runtime expression, or a URL whose parts in braces are runtime expressions.";

@@ -7,11 +7,11 @@ use document::openapi::{Kind, Model};
 use document::rule::{Findings, rules};
 
 rules! {
-    OPERATION: Strict Error "operation-id-case", "this tool",
+    OPERATION: Strict Error fix Unsafe "operation-id-case", "this tool",
         "An `operationId` is in camelCase.";
-    SCHEMA: Strict Error "schema-name-case", "this tool",
+    SCHEMA: Strict Error fix Unsafe "schema-name-case", "this tool",
         "The names of `components/schemas` are in PascalCase.";
-    FIELD: Strict Error "field-name-case", "this tool",
+    FIELD: Strict Error fix Unsafe "field-name-case", "this tool",
         "Property names, and parameter names except those of headers, are in camelCase.";
 }
 

@@ -23,7 +23,7 @@ rules! {
          clients ignore it.";
     TAGS: Recommended Error "operation-tags", "Spectral: operation-tags",
         "Each operation has a tag.";
-    TAG_DEFINED: Recommended Error "operation-tag-defined",
+    TAG_DEFINED: Recommended Error fix Unsafe "operation-tag-defined",
         "Spectral: operation-tag-defined; Redocly: operation-tag-defined",
         "The tags of operations are defined in `tags` of the document.";
     TAG_UNIQUE: Spec Error "openapi-tags-uniqueness",

@@ -8,14 +8,14 @@ use document::repair::Repair;
 use document::rule::{Findings, rules};
 
 rules! {
-    PATH: Spec Error "path-params",
+    PATH: Spec Error fix Safe "path-params",
         "OpenAPI 3.0.3, 4.7.8.2 and 4.7.12.2; Spectral: path-params; Redocly: path-parameters-defined",
         "Each parameter in a path template is declared, each declared path parameter is in the template, and \
          path parameters are required.";
-    UNIQUE: Spec Error "operation-parameters",
+    UNIQUE: Spec Error fix Unsafe "operation-parameters",
         "OpenAPI 3.0.3, 4.7.9.1; Spectral: operation-parameters; Redocly: operation-parameters-unique",
         "No list of parameters has two with the same `name` and `in`.";
-    HEADERS: Recommended Error "no-ignored-headers", "OpenAPI 3.0.3, 4.7.12.2 and 4.7.17.1",
+    HEADERS: Recommended Error fix Unsafe "no-ignored-headers", "OpenAPI 3.0.3, 4.7.12.2 and 4.7.17.1",
         "No header parameter is called `Accept`, `Content-Type` or `Authorization`, and no response header \
          `Content-Type`: clients must ignore them.";
 }
@@ -71,7 +71,7 @@ fn in_path(path: PathItem<'_>, findings: &mut Findings) {
             let (path, name) = (shortened(path.path()), shortened(parameter.name()));
             let message = format!("The path `{path}` has no `{{{name}}}`.");
             let fix = "Add it to the path, or remove the parameter.";
-            findings.add(&PATH, parameter.declared().spot(), message, fix).remove();
+            findings.add(&PATH, parameter.declared().spot(), message, fix);
         }
     }
     for operation in path.operations() {

@@ -14,7 +14,7 @@ rules! {
         "Each operation has a 4xx response.";
     EXPLICIT: Strict Error "explicit-status-codes", "this tool",
         "Responses are listed by status code, without `default` and ranges such as `4XX`.";
-    QUOTED: Spec Warning "quoted-status-codes", "OpenAPI 3.0.3, 4.7.16.2",
+    QUOTED: Spec Warning fix Safe "quoted-status-codes", "OpenAPI 3.0.3, 4.7.16.2",
         "Status codes are in quotation marks, since the keys of JSON are strings.";
     EXAMPLE: Strict Error "media-type-example", "this tool",
         "Each request and response body has an example.";

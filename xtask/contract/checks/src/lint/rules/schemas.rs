@@ -11,14 +11,14 @@ use document::{Node, Value};
 use crate::lint::{item_spot, items};
 
 rules! {
-    REQUIRED: Recommended Error "no-required-schema-properties-undefined",
+    REQUIRED: Recommended Error fix Unsafe "no-required-schema-properties-undefined",
         "Redocly: no-required-schema-properties-undefined",
         "Each name in `required` is the name of a property of the schema.";
     ENUM_TYPE: Recommended Error "typed-enum", "Spectral: typed-enum; Redocly: no-enum-type-mismatch",
         "The values of an `enum` have the `type` of their schema.";
     DEFAULT_TYPE: Spec Error "default-type", "OpenAPI 3.0.3, 4.7.24.1",
         "The `default` of a schema has the `type` of the schema.";
-    KEYWORDS: Recommended Error "no-schema-type-mismatch", "Redocly: no-schema-type-mismatch",
+    KEYWORDS: Recommended Error fix Unsafe "no-schema-type-mismatch", "Redocly: no-schema-type-mismatch",
         "A schema has only keywords that apply to its `type`.";
     FORMAT: Recommended Error "format-matches-type", "OpenAPI 3.0.3, 4.4",
         "The `format` of a schema applies to its `type`.";

@@ -12,11 +12,11 @@ use crate::lint::{item_spot, lacking};
 rules! {
     DEFINED: Recommended Error "security-defined", "Redocly: security-defined",
         "Each operation, or else the document, has `security`.";
-    SCHEME: Spec Error "oas3-operation-security-defined",
+    SCHEME: Spec Error fix Unsafe "oas3-operation-security-defined",
         "OpenAPI 3.0.3, 4.7.30; Spectral: oas3-operation-security-defined",
         "Each name in `security` is that of a security scheme; only schemes of type `oauth2` and \
          `openIdConnect` have scopes.";
-    SCOPE: Recommended Error "security-scopes-defined", "Spectral: part of oas3-operation-security-defined",
+    SCOPE: Recommended Error fix Unsafe "security-scopes-defined", "Spectral: part of oas3-operation-security-defined",
         "Each scope in `security` is a scope of a flow of the security scheme.";
 }
 

@@ -1,9 +1,10 @@
 //! Each rule reports the edits of its fixture at their places, and nothing else.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use checks::breaking::compare;
-use checks::lint::lint;
+use checks::lint::{self, Settings, lint};
 use document::Document;
 use document::finding::{Finding, Severity};
 use fixtures::{Case, LIBRARY, TODAY, cases, summary, wrong_findings};
@@ -121,5 +122,22 @@ fn a_wrong_key_of_a_callback_is_one_finding() {
         let parse = |text: &str| Document::parse("a.yaml", text).unwrap();
         let changes = compare(&parse(&text), &parse(&changed), TODAY);
         assert!(changes.iter().all(|change| change.severity < Severity::Error), "{changes:?}");
+    }
+}
+
+/// A rule that is off has no findings, and changes no others. Keywords that exclude each other are reported by the most
+/// specific rule that is on.
+#[test]
+fn a_rule_that_is_off_has_no_findings() {
+    for case in CASES.iter().filter(|case| case.name.ends_with("breaks 0")) {
+        let document = Document::parse("library.yaml", &case.text).unwrap();
+        let rule = lint::rules().find(|rule| rule.name == case.rule).unwrap();
+        let linted = |off| lint::lint(&document, Settings { off, ..TODAY.into() });
+        let mut expected = linted(HashSet::new());
+        expected.retain(|finding| finding.rule != rule.name);
+        let mut found = linted(HashSet::from([rule.name]));
+        found.retain(|finding| finding.rule != "no-contradictory-schemas");
+        expected.retain(|finding| finding.rule != "no-contradictory-schemas");
+        assert!(found == expected, "{}: {}", case.name, summary(&found));
     }
 }
