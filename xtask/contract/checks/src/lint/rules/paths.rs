@@ -18,6 +18,8 @@ rules! {
         "The braces of a path are balanced, and each pair has a name that occurs once.";
     IDENTICAL: Spec Error "no-identical-paths", "OpenAPI 3.0.3, 4.7.8.1; Redocly: no-identical-paths",
         "No two paths differ only in the names of their parameters.";
+    AMBIGUOUS: Recommended Warning "no-ambiguous-paths", "OpenAPI 3.0.3, 4.7.8.2; Redocly: no-ambiguous-paths",
+        "No URL matches two paths, unless one of them has fewer parameters at the same segments.";
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
@@ -32,6 +34,37 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                     format!("The paths `{one}` and `{other}` differ only in the names of parameters.");
                 findings.add(&IDENTICAL, path.spot(), message, "Move the operations into one of them.");
             }
+        }
+    }
+    ambiguous(model, findings);
+}
+
+/// The limit of paths with parameters that are compared with each other.
+const MAX_COMPARED: usize = 2_000;
+
+fn ambiguous(model: &Model<'_>, findings: &mut Findings) {
+    let paths = model.all(Kind::Paths).flat_map(|paths| paths.parts());
+    let split = paths.map(|path| (path, path.name().split('/').collect::<Vec<_>>()));
+    // A segment with a parameter and other text matches few literals.
+    let is_whole =
+        |segment: &&str| !segment.contains('{') || (segment.starts_with('{') && segment.ends_with('}'));
+    let is_compared = |(path, segments): &(Object<'_>, Vec<&str>)| {
+        path.name().contains('{') && segments.iter().all(is_whole)
+    };
+    let templated: Vec<_> = split.filter(is_compared).take(MAX_COMPARED).collect();
+    for (number, (path, segments)) in templated.iter().enumerate() {
+        let is_ambiguous = |(_, other): &&(Object<'_>, Vec<&str>)| {
+            let pairs = || segments.iter().zip(other).filter(|(one, other)| one != other);
+            let is_literal = |segment: &str| !segment.contains('{');
+            segments.len() == other.len()
+                && pairs().all(|(one, other)| !is_literal(one) || !is_literal(other))
+                && pairs().any(|(one, _)| is_literal(one))
+                && pairs().any(|(_, other)| is_literal(other))
+        };
+        if let Some((other, _)) = templated[..number].iter().find(is_ambiguous) {
+            let (one, other) = (shortened(path.name()), shortened(other.name()));
+            let message = format!("A URL can match both paths `{other}` and `{one}`.");
+            findings.add(&AMBIGUOUS, path.spot(), message, "Use different literal segments in one of them.");
         }
     }
 }
