@@ -2,8 +2,6 @@
 //!
 //! The documents are [`fixtures::LIBRARY`] with and without the first edits in the fixture of the rule that trigger it.
 
-use document::finding::{Finding, Severity};
-use document::rule::{Fix, Profile, Rule};
 use document::{Document, Entry, Node};
 use fixtures::{LIBRARY, TODAY, edited};
 use include_dir::{Dir, include_dir};
@@ -11,7 +9,9 @@ use similar::TextDiff;
 
 use crate::breaking::{self, Bump};
 use crate::config::Config;
+use crate::finding::{Finding, Severity};
 use crate::outcome::Outcome;
+use crate::rule::{Fix, Profile, Rule};
 use crate::{drift, lint, registry};
 
 /// The fixtures: a folder for each family of rules, a file for each rule.

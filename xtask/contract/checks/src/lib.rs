@@ -3,6 +3,7 @@
 //! Each module imports only from modules below it in this list; `tests/checks/main.rs` checks that.
 //!
 //! - [`report`]: findings as text, JSON, SARIF, Markdown and GitHub annotations.
+//! - [`judge`]: whether the findings of fixtures are as expected, for tests of rules.
 //! - [`explanation`]: what a rule demands, why, and an example.
 //! - [`outcome`]: the result of a comparison: the changes, the version, the waivers, and the exit status.
 //! - [`config`]: `contract.toml`: the rules that apply, and the accepted findings.
@@ -11,18 +12,23 @@
 //! - [`registry`]: all rules, by name.
 //! - [`drift`]: compares a document with the document of the code.
 //! - [`breaking`]: compares two versions of a document.
+//! - [`understood`]: the parts of a document that a comparison cannot use.
 //! - [`lint`]: checks one document.
 //! - `subschema`: decides whether every value of one schema is a value of another.
 //! - `pattern`: the syntax of patterns, and whether a text matches one.
 //! - [`revision`]: reads files, also those in a revision of git.
 //! - [`markdown`]: escapes text of a document for Markdown.
+//! - [`rule`]: the requirement that a finding violates, and the collection of findings.
+//! - [`finding`]: a problem that a check reports.
 
 pub mod baseline;
 pub mod breaking;
 pub mod config;
 pub mod drift;
 pub mod explanation;
+pub mod finding;
 mod fingerprint;
+pub mod judge;
 pub mod lint;
 pub mod markdown;
 pub mod outcome;
@@ -30,4 +36,6 @@ mod pattern;
 pub mod registry;
 pub mod report;
 pub mod revision;
+pub mod rule;
 mod subschema;
+pub mod understood;

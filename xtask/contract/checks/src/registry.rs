@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use document::finding;
-use document::rule::Rule;
+use document::names;
 
+use crate::rule::Rule;
 use crate::{breaking, drift, lint};
 
 /// The families of rules, named like their folders of fixtures.
@@ -36,7 +36,7 @@ pub fn find(name: &str) -> Option<&'static Rule> {
 pub fn nearest(name: &str) -> Option<&'static str> {
     let is_origin = |rule: &&Rule| rule.origin.split([',', ';', ':']).any(|part| part.trim() == name);
     let same = rules().find(is_origin).map(|rule| rule.name);
-    same.or_else(|| finding::nearest(name, rules().map(|rule| rule.name)))
+    same.or_else(|| names::nearest(name, rules().map(|rule| rule.name)))
 }
 
 /// Rules as a Markdown table.

@@ -5,8 +5,8 @@ use std::{fs, io};
 
 use checks::baseline::Baseline;
 use checks::config::{Applied, Config};
+use checks::finding::{File, Severity, summary};
 use document::Document;
-use document::finding::{File, Severity, summary};
 
 use crate::values::{self, one_of};
 use crate::{Checked, files, unusable};

@@ -4,9 +4,9 @@ use std::mem::ManuallyDrop;
 use std::panic::resume_unwind;
 use std::path::Path;
 
+use checks::finding::{File, Finding, Severity, summary};
 use checks::outcome::{FailOn, Outcome};
 use checks::report::{self, About, Format, Report, Sources};
-use document::finding::{File, Finding, Severity, summary};
 
 use crate::load_document;
 use crate::values::{self, one_of};

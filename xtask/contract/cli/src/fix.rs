@@ -5,13 +5,13 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use checks::finding::Finding;
 use checks::registry;
+use checks::rule::{self, Profile};
 use document::Document;
 use document::edits::{Edit, edited, edits};
-use document::finding::Finding;
 use document::openapi::Model;
 use document::repair::Repair;
-use document::rule::{self, Findings, Profile};
 use tempfile::NamedTempFile;
 
 /// Which repairs are made.
@@ -69,7 +69,7 @@ struct Batch {
 
 /// Returns the repairs of the first rule that has some.
 fn batch(document: &Document, findings: &[Finding], fix: Fix, refused: &HashSet<String>) -> Option<Batch> {
-    let model = Model::of(document, &mut Findings::default());
+    let model = Model::of(document);
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
     let mut batch: Option<Batch> = None;
     for finding in findings.iter().filter(|finding| !refused.contains(&finding.rule)) {

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use checks::explanation;
+use checks::finding::File;
 use checks::lint::lint;
 use checks::registry;
 use checks::report::{self, Sources};
-use document::finding::File;
 use similar::TextDiff;
 
 use crate::acceptance::Acceptance;

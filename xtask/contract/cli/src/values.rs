@@ -1,10 +1,10 @@
 //! The values of options that are one of a few names, with their descriptions in the help text.
 
+use checks::finding::Severity;
 use checks::outcome::FailOn;
 use checks::report::Format;
+use checks::rule::Profile;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use document::finding::Severity;
-use document::rule::Profile;
 
 use crate::fix::Fix;
 

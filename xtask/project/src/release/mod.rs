@@ -11,14 +11,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use changes::Release;
 use checks::breaking::{changelog, version};
 use checks::config::Config;
 use checks::drift;
+use checks::finding::{Finding, Severity};
 use checks::lint::lint;
 use checks::outcome::Outcome;
 use document::Document;
-use document::finding::{Finding, Severity};
-use document::release::Release;
 use jiff::civil::Date;
 use semver::Version;
 use serde::Serialize;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use checks::lint::examples_of;
-use document::finding::shortened;
+use checks::rule::{Findings, rules};
 use document::openapi::{Kind, Model, Object, Step};
-use document::rule::{Findings, rules};
+use document::shortened;
 use document::{Entry, Node, Value};
 use regex::Regex;
 

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use checks::explanation::explain;
+use checks::judge::wrong_findings;
 use checks::lint::lint;
 use checks::registry::{find, rules};
-use document::rule::Rule;
-use fixtures::{TODAY, cases, wrong_findings};
+use checks::rule::Rule;
+use fixtures::{TODAY, cases};
 use project::rules::{PROJECT, add};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/lint");

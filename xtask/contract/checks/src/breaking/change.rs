@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use document::finding::{Finding, Location, Severity, Subject, capitalised};
+use document::place::Subject;
 use document::repair::Repair;
 use jiff::civil::Date;
 use semver::Version;
 
 use super::rules::ChangeRule;
+use crate::finding::{Finding, Location, Severity, capitalised};
 
 /// What a waiver says about a change that it allows.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-use document::finding::Severity;
 use document::openapi::{Id, Model, Object};
 use document::{Document, Node, pointer};
 use jiff::civil::Date;
@@ -24,6 +23,7 @@ use super::schema::{Schema, Verdict};
 use super::scheme::Schemes;
 use super::subtypes::Subtypes;
 use super::users::{DOCUMENT, User, Users, push_new};
+use crate::finding::Severity;
 use crate::subschema::{Budget, Inclusion, Side};
 
 /// A change whose operations are not known yet.

@@ -1,12 +1,12 @@
 //! The fix of a change: what to restore or remove, or the version that allows the change.
 
-use document::finding::Severity;
 use semver::Version;
 
 use super::change::Change;
 use super::place::At;
 use super::rules::{Bump, ChangeRule, Chapter};
 use super::version::{Versions, bump};
+use crate::finding::Severity;
 
 /// Returns how to undo a change at these places, without a full stop.
 pub(super) fn undo(rule: &ChangeRule, base: Option<At<'_>>, revision: Option<At<'_>>) -> String {

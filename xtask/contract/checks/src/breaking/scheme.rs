@@ -6,8 +6,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use document::finding::shortened;
 use document::openapi::{Model, Object};
+use document::shortened;
 
 use super::comparer::Comparer;
 use super::lists::named;

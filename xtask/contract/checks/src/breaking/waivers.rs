@@ -1,12 +1,14 @@
 //! Waivers allow intended breaking changes, each for a reason, and for one release or until a date.
 
 use document::Document;
-use document::finding::{Location, Severity, Subject, shortened};
+use document::place::Subject;
+use document::shortened;
 use jiff::civil::Date;
 
 use super::change::{Change, Term, Waived};
 use super::rules::{self, Bump, ChangeRule, change_rules};
 use super::version::{is_version_rule, version};
+use crate::finding::{Location, Severity};
 
 /// A waiver for one breaking change.
 #[derive(Clone, Debug)]

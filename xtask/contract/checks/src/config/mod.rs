@@ -11,22 +11,25 @@ use std::path::Path;
 use std::str::FromStr;
 
 use document::Span;
-use document::finding::{File, Finding, Location, Severity, Subject, shortened};
-use document::rule::{Profile, Rule};
+use document::place::Subject;
+use document::shortened;
 use jiff::civil::Date;
 use semver::Version;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
+use limits::Limits;
+use search::nearest;
+
 use crate::baseline::{Baseline, Compared};
 use crate::breaking::Term;
 use crate::breaking::version::is_version_rule;
 use crate::breaking::waivers::Waiver;
+use crate::finding::{File, Finding, Location, Severity};
 use crate::lint::{self, Settings};
 use crate::registry;
-use limits::Limits;
-use search::nearest;
+use crate::rule::{Profile, Rule};
 
 /// The rules that apply, their severities, and the accepted findings.
 #[derive(Debug, Default)]

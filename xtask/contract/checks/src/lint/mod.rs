@@ -1,6 +1,6 @@
 //! Checks one document by itself: whether it is valid, and whether it follows the rules of a profile.
 //!
-//! [`Model::of`] checks the structure against OpenAPI 3.0.3. All other rules work on the model. Each module checks
+//! [`Model::of`] checks the structure against OpenAPI 3.0.3, and all rules work on the model. Each module checks
 //! its kinds of objects in one pass, so that the cost grows linearly with the document.
 //!
 //! Rules that Spectral or Redocly also have use the same names. Each rule has a file in `fixtures/lint` with edits
@@ -11,17 +11,22 @@
 
 pub mod examples;
 mod rules;
+mod structure;
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use document::finding::{Finding, Spot};
-use document::openapi::{self, Kind, Model, Object, Parameter, Step, head};
-use document::rule::{Findings, Rule};
+use document::openapi::{Kind, Model, Object, Parameter, Step, head};
+use document::place::Spot;
 use document::{Document, Node};
 use jiff::civil::Date;
 
+use crate::finding::Finding;
+use crate::rule::{Findings, Rule};
+
 pub use rules::deprecation::SUNSET_DAYS;
+pub use structure::form;
+pub(crate) use structure::{Description, describe};
 
 /// Checks a document, and adds the findings of its rules.
 pub type Check = fn(&Model<'_>, &mut Findings);
@@ -42,9 +47,9 @@ static PROJECT: OnceLock<&Project> = OnceLock::new();
 ///
 /// ```
 /// use checks::lint::{Project, add_project};
-/// use document::finding::Severity;
+/// use crate::finding::Severity;
 /// use document::openapi::{Kind, Model};
-/// use document::rule::{Findings, Fix, Profile, Rule};
+/// use crate::rule::{Findings, Fix, Profile, Rule};
 ///
 /// static TITLE: Rule = Rule {
 ///     name: "title-length",
@@ -125,15 +130,14 @@ impl From<Date> for Settings {
 
 /// Lints a document. Returns findings about validity first, and the others in the order of the file.
 pub fn lint(document: &Document, settings: impl Into<Settings>) -> Vec<Finding> {
-    let mut findings = Findings::default();
-    let model = Model::of(document, &mut findings);
-    check(&model, settings, findings)
+    check(&Model::of(document), settings)
 }
 
-/// Lints a document by its model and the findings of its structure.
-pub fn check(model: &Model<'_>, settings: impl Into<Settings>, mut findings: Findings) -> Vec<Finding> {
+/// Lints a document by its model.
+pub fn check(model: &Model<'_>, settings: impl Into<Settings>) -> Vec<Finding> {
     let settings = settings.into();
-    findings.turn_off(settings.off.clone());
+    let mut findings = Findings::without(settings.off.clone());
+    structure::check(model, &mut findings);
     if !model.is_complete() {
         return findings.sorted();
     }
@@ -150,7 +154,7 @@ pub fn check(model: &Model<'_>, settings: impl Into<Settings>, mut findings: Fin
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let checks =
         CHECKS.iter().chain(of_project()).map(|(rules, _)| *rules).chain([rules::deprecation::RULES]);
-    openapi::rules().chain(checks.flatten().copied())
+    structure::RULES.iter().copied().chain(checks.flatten().copied())
 }
 
 /// Reports the objects that lack something. If several objects all lack it, that has one cause and is one finding.

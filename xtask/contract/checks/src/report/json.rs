@@ -1,11 +1,11 @@
 //! Findings for a program: one array, whose shape `cargo xtask check --help` describes.
 
 use document::Span;
-use document::finding::Finding;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{About, Sources, end, from_root};
+use crate::finding::Finding;
 
 pub(super) fn render(about: &[About<'_>], sources: &Sources) -> String {
     let shown = about.iter().flat_map(|about| {

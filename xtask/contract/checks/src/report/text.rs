@@ -2,10 +2,10 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use document::Span;
-use document::finding::{Finding, Severity};
 
 use super::overview::{joined, overview};
 use super::{About, Report, Sources, from_here};
+use crate::finding::{Finding, Severity};
 use crate::markdown::plain;
 
 /// Formats the findings: an overview if they are many, then those that say the same as one.

@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, Stdio};
 
+use checks::rule::Fix;
 use checks::{breaking, lint};
 use document::Document;
-use document::rule::Fix;
 use fixtures::{LIBRARY, cases};
 
 use super::{TODAY, Workplace, edited};

@@ -19,6 +19,7 @@ macro_rules! deref_to_object {
 }
 
 mod encoding;
+mod invalid;
 mod media_type;
 mod model;
 mod operation;
@@ -29,9 +30,9 @@ mod security;
 pub mod shapes;
 mod structure;
 mod tables;
-mod understood;
 
 pub use encoding::Encoding;
+pub use invalid::{Flaw, Invalid, Reason};
 pub use media_type::{
     Header, MediaType, RequestBody, Response, covering_media_types, is_json, normal_media_type,
 };
@@ -42,11 +43,3 @@ pub use references::in_place;
 pub use schema::{Additional, Schema};
 pub use security::{Requirement, Security};
 pub use tables::{Demand, Keys, Kind, Shape, Table};
-pub use understood::{Invalid, LeftOut, NOT_UNDERSTOOD, Reason};
-
-use crate::rule::Rule;
-
-/// The rules that [`Model::of`] checks.
-pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    [structure::RULES, references::RULES].into_iter().flatten().copied()
-}

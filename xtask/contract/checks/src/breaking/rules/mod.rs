@@ -9,9 +9,9 @@ pub(super) use schemas::*;
 
 use std::ops::Deref;
 
-use document::finding::Severity;
-use document::openapi;
-use document::rule::Rule;
+use crate::finding::Severity;
+use crate::rule::Rule;
+use crate::understood;
 
 const OASDIFF: &str = "oasdiff";
 const OURS: &str = "this project";
@@ -77,7 +77,7 @@ macro_rules! rules {
 
 /// The rule of a document of which some part is not understood.
 pub(super) static NOT_UNDERSTOOD: ChangeRule = ChangeRule {
-    rule: openapi::NOT_UNDERSTOOD,
+    rule: understood::NOT_UNDERSTOOD,
     bump: Bump::None,
     chapter: Chapter::Changed,
     fix: "Run lint on the document and fix what it reports",

@@ -8,8 +8,8 @@
 use std::collections::HashSet;
 
 use document::Node;
-use document::finding::shortened;
 use document::openapi::Object;
+use document::shortened;
 
 use super::{Both, Schema, Verdict, at};
 use crate::breaking::comparer::Comparer;

@@ -17,7 +17,6 @@ mod values;
 
 use std::collections::HashSet;
 
-use document::finding::Severity;
 use document::openapi::Object;
 
 use super::comparer::Comparer;
@@ -25,6 +24,7 @@ use super::data::difference;
 use super::place::At;
 use super::rules::{self, ChangeRule, Family, Role};
 use super::unknown;
+use crate::finding::Severity;
 use crate::subschema::{Conjunction, Inclusion, Question, Reading, Side, flattened};
 
 /// How the values of two schemas differ, for clients.

@@ -6,14 +6,15 @@ mod assertions;
 mod validator;
 
 use document::Node;
-use document::finding::{Spot, shortened};
 use document::openapi::{Kind, Model, Object, Step, head, is_json};
-use document::rule::{Findings, Rule, rules};
+use document::place::Spot;
+use document::shortened;
 
 use self::assertions::Direction;
 use self::validator::{MAX_TESTS, MAX_TESTS_OF_ALL, Mismatch, Validator};
 use super::rules::schemas::has_type;
 use crate::lint::examples_of;
+use crate::rule::{Findings, Rule, rules};
 
 rules! {
     MEDIA: Recommended Error "no-invalid-media-type-examples",

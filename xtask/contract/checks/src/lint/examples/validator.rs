@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use document::finding::shortened;
 use document::openapi::{Additional, Id, Kind, Object, Schema};
 use document::pointer;
+use document::shortened;
 use jsonschema::{Draft, ValidationError, error::ValidationErrorKind};
 use serde_json::{Map, Value};
 

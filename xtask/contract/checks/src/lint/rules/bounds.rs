@@ -1,9 +1,9 @@
 //! Objects in requests are closed and bounded.
 
 use document::openapi::{Additional, Kind, Model, Object, Schema};
-use document::rule::{Findings, rules};
 
 use super::components::reachable;
+use crate::rule::{Findings, rules};
 
 rules! {
     CLOSED: Strict Error "closed-request-objects", "this tool",

@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use fluent_uri::Iri;
 
 use document::Value;
-use document::finding::shortened;
 use document::openapi::shapes::text_of;
 use document::openapi::{Id, Kind, Model, Object, in_place};
-use document::rule::{Findings, Rule, rules};
+use document::shortened;
 
 use crate::lint::item_spot;
+use crate::rule::{Findings, Rule, rules};
 
 rules! {
     CONDITION: Spec Error fix Unsafe "struct-combination", "OpenAPI 3.0.3, 4.7; JSON Schema draft Wright-00, 5",

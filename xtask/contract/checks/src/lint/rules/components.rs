@@ -7,7 +7,8 @@ use document::{Node, pointer};
 
 use document::edits::is_component;
 use document::openapi::{Id, Kind, Model, Object};
-use document::rule::{Findings, rules};
+
+use crate::rule::{Findings, rules};
 
 rules! {
     UNUSED: Recommended Error fix Unsafe "oas3-unused-component",

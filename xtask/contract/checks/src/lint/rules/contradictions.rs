@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use document::openapi::{Kind, Model, Object};
-use document::rule::{Findings, rules};
 
 use super::combinations::ENUM;
 use super::schemas::{BOUNDS, ENUM_TYPE, REQUIRED};
+use crate::rule::{Findings, rules};
 use crate::subschema::{Budget, Schemas};
 
 rules! {

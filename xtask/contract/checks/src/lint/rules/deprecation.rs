@@ -2,11 +2,11 @@
 
 use jiff::civil::Date;
 
-use document::finding::shortened;
 use document::openapi::{Kind, Model, Object};
-use document::rule::{Findings, rules};
+use document::shortened;
 
 use crate::lint::Settings;
+use crate::rule::{Findings, rules};
 
 rules! {
     DATES: Strict Error fix Unsafe "deprecation-dates", "this tool",

@@ -2,11 +2,11 @@
 
 use semver::Version;
 
-use document::finding::shortened;
 use document::openapi::{Kind, Model, Object};
-use document::rule::{Findings, Rule, rules};
+use document::shortened;
 
 use crate::lint::lacking;
+use crate::rule::{Findings, Rule, rules};
 
 rules! {
     CONTACT: Recommended Error "info-contact", "Spectral: info-contact",

@@ -6,14 +6,14 @@ use std::sync::LazyLock;
 
 use fluent_uri::Iri;
 
-use document::finding::shortened;
 use document::openapi::{Id, Kind, Model, Object, Step, template};
-use document::rule::{Added, Findings, rules};
+use document::shortened;
 use document::{Entry, Node, pointer};
 use regex::Regex;
 
 use super::schemas::property_names;
 use crate::lint::parameters_of;
+use crate::rule::{Added, Findings, rules};
 
 rules! {
     LINK: Spec Error fix Unsafe "link-target", "OpenAPI 3.0.3, 4.7.20.1",

@@ -2,9 +2,10 @@
 
 use heck::{ToLowerCamelCase, ToPascalCase};
 
-use document::finding::shortened;
 use document::openapi::{Kind, Model};
-use document::rule::{Findings, rules};
+use document::shortened;
+
+use crate::rule::{Findings, rules};
 
 rules! {
     OPERATION: Strict Error fix Unsafe "operation-id-case", "this tool",

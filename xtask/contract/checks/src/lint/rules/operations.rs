@@ -4,11 +4,11 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use document::Node;
-use document::finding::shortened;
 use document::openapi::{Kind, Model};
-use document::rule::{Added, Findings, rules};
+use document::shortened;
 
 use crate::lint::{item_spot, items, lacking};
+use crate::rule::{Added, Findings, rules};
 
 rules! {
     UNIQUE: Spec Error "operation-operationId-unique",

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use document::finding::shortened;
 use document::openapi::{Kind, Model, Object, Parameter, PathItem, template};
 use document::repair::Repair;
-use document::rule::{Findings, rules};
+use document::shortened;
+
+use crate::rule::{Findings, rules};
 
 rules! {
     PATH: Spec Error fix Safe "path-params",

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use document::finding::shortened;
 use document::openapi::{self, Kind, Model, Object};
-use document::rule::{Findings, rules};
+use document::shortened;
+
+use crate::rule::{Findings, rules};
 
 rules! {
     QUERY: Recommended Error "path-not-include-query",

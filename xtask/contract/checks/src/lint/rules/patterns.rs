@@ -1,10 +1,10 @@
 //! Patterns: valid, and matched in linear time.
 
-use document::finding::shortened;
 use document::openapi::{Kind, Model};
-use document::rule::{Findings, rules};
+use document::shortened;
 
 use crate::pattern::{Fault, MAX_COMPILED_BYTES, MAX_HEAVY, MAX_LENGTH, MAX_PATTERNS, Patterns};
+use crate::rule::{Findings, rules};
 
 rules! {
     VALID: Recommended Error "valid-pattern", "JSON Schema draft Wright-00, 5.8",

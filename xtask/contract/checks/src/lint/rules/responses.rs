@@ -2,9 +2,9 @@
 
 use document::Node;
 use document::openapi::{Kind, Model, Object};
-use document::rule::{Findings, Rule, rules};
 
 use crate::lint::lacking;
+use crate::rule::{Findings, Rule, rules};
 
 rules! {
     SUCCESS: Recommended Error "operation-success-response",

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use document::finding::shortened;
 use document::openapi::shapes::{text_of, type_of};
 use document::openapi::{Kind, Model, Object, in_place};
-use document::rule::{Added, Findings, rules};
+use document::shortened;
 use document::{Node, Value};
 
 use crate::lint::{item_spot, items};
+use crate::rule::{Added, Findings, rules};
 
 rules! {
     REQUIRED: Recommended Error fix Unsafe "no-required-schema-properties-undefined",

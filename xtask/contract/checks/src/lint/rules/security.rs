@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use document::Node;
-use document::finding::shortened;
 use document::openapi::{Kind, Model, Object};
-use document::rule::{Added, Findings, rules};
+use document::shortened;
 
 use crate::lint::{item_spot, lacking};
+use crate::rule::{Added, Findings, rules};
 
 rules! {
     DEFINED: Recommended Error "security-defined", "Redocly: security-defined",

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use document::finding::shortened;
 use document::openapi::{Kind, Model, Object, template};
-use document::rule::{Findings, rules};
+use document::shortened;
+
+use crate::rule::{Findings, rules};
 
 rules! {
     SERVERS: Recommended Error "oas3-api-servers", "Spectral: oas3-api-servers; Redocly: no-empty-servers",

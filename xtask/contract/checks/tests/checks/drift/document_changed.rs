@@ -1,6 +1,7 @@
 //! Edits of the written document: one finding, or one for each side of a name, at the line of the edit.
 
-use fixtures::{Edited, edit, summary};
+use checks::judge::summary;
+use fixtures::{Edited, edit};
 
 use super::document::{findings, names};
 

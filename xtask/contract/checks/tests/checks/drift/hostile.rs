@@ -2,10 +2,11 @@
 
 use checks::config::Config;
 use checks::drift::compare;
+use checks::finding::{Finding, Severity};
+use checks::judge::summary;
 use checks::report::{About, Format, Report, Sources, render};
 use document::Document;
-use document::finding::{Finding, Severity};
-use fixtures::{Edited, LIBRARY, edit, summary};
+use fixtures::{Edited, LIBRARY, edit};
 use proptest::prelude::*;
 use serde_json::Value;
 

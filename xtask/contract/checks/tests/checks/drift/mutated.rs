@@ -3,10 +3,11 @@
 use std::num::NonZero;
 use std::thread;
 
+use checks::finding::Finding;
+use checks::judge::summary;
 use checks::lint::lint;
 use document::Document;
-use document::finding::Finding;
-use fixtures::{Mutant, mutants, summary};
+use fixtures::{Mutant, mutants};
 use jiff::civil::date;
 
 use super::document::{exit_code, findings_of};

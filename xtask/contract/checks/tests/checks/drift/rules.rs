@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use checks::drift::{compare, rules};
-use fixtures::{CODE, Case, cases, summary};
+use checks::judge::summary;
+use fixtures::{CODE, Case, cases};
 
 use super::document::parsed;
 

@@ -1,6 +1,7 @@
 //! Equivalent documents: other prose, order, layout or spelling causes no finding.
 
-use fixtures::{LIBRARY, edit, summary};
+use checks::judge::summary;
+use fixtures::{LIBRARY, edit};
 
 use super::document::findings;
 

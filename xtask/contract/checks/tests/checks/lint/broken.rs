@@ -4,14 +4,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use checks::config::Config;
+use checks::finding::Finding;
+use checks::judge::summary;
 use checks::lint::{lint, rules};
 use checks::report::{About, Format, Report, Sources, render};
+use checks::rule::{Profile, Rule};
 use document::Document;
 use document::Node;
-use document::finding::Finding;
 use document::repair::Repair;
-use document::rule::{Profile, Rule};
-use fixtures::{LIBRARY, TODAY, summary};
+use fixtures::{LIBRARY, TODAY};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use checks::finding::Finding;
+use checks::judge::summary;
 use checks::lint::lint;
 use checks::registry::find;
+use checks::rule::{Fix, Profile};
 use document::Document;
 use document::edits::{edited, edits};
-use document::finding::Finding;
 use document::openapi::Model;
 use document::repair::Repair;
-use document::rule::{Findings, Fix, Profile};
-use fixtures::{TODAY, summary};
+use fixtures::TODAY;
 
 use super::rules::CASES;
 
@@ -33,7 +34,7 @@ fn each_repair_removes_its_finding() {
 }
 
 pub(crate) fn repaired(document: &Document, repair: &Repair) -> Option<String> {
-    let model = Model::of(document, &mut Findings::default());
+    let model = Model::of(document);
     Some(edited(&document.text, &edits(&model, repair)?))
 }
 

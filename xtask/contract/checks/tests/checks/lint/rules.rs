@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use checks::breaking::compare;
+use checks::finding::{Finding, Severity};
+use checks::judge::{summary, wrong_findings};
 use checks::lint::{self, Settings, lint};
 use document::Document;
-use document::finding::{Finding, Severity};
-use fixtures::{Case, LIBRARY, TODAY, cases, summary, wrong_findings};
+use fixtures::{Case, LIBRARY, TODAY, cases};
 
 pub(crate) static CASES: LazyLock<Vec<Case>> =
     LazyLock::new(|| cases(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/lint")));

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use document::openapi::{Kind, Model, Object};
-use document::rule::Findings;
 use fixtures::{FEATURES, LIBRARY};
 use serde_json::{Value, json};
 
@@ -58,7 +57,7 @@ fn each_edit_of_a_keyword_yields_a_finding() {
     for (name, text) in DOCUMENTS {
         let base = read(text);
         let whole = base.root.to_json();
-        let model = Model::of(&base, &mut Findings::default());
+        let model = Model::of(&base);
         for object in kit::sample(model.everything()) {
             let pointer = object.pointer();
             for entry in object.node().entries() {

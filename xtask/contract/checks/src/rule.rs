@@ -7,8 +7,12 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::finding::{Finding, Severity, Spot, Subject, Suggestions, shortened};
-use crate::repair::Repair;
+use document::names::nearest;
+use document::place::{Spot, Subject};
+use document::repair::Repair;
+use document::shortened;
+
+use crate::finding::{Finding, Severity};
 
 /// The limit of bytes of all findings, so that a hostile document cannot exhaust the memory.
 const MAX_BYTES: usize = 256 << 20;
@@ -108,6 +112,22 @@ macro_rules! rules {
 }
 pub use crate::rules;
 
+/// Finds what misspelt names mean. The number of searches is limited, because a document can have very many such names.
+#[derive(Clone, Debug, Default)]
+pub struct Suggestions {
+    searched: usize,
+}
+
+impl Suggestions {
+    const MOST: usize = 100;
+
+    /// Returns the [`nearest`] name.
+    pub fn nearest<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+        self.searched += 1;
+        if self.searched > Self::MOST { None } else { nearest(name, known) }
+    }
+}
+
 /// Collects findings without duplicates, up to a limit of memory.
 #[derive(Clone, Default)]
 pub struct Findings {
@@ -127,11 +147,6 @@ pub struct Findings {
 pub struct Added<'f>(Option<&'f mut Finding>);
 
 impl Added<'_> {
-    /// A copy of it.
-    pub(crate) fn copied(&self) -> Option<Finding> {
-        self.0.as_deref().cloned()
-    }
-
     /// The JSON pointer of its place; empty if it was left out.
     pub fn place(&self) -> String {
         self.0.as_ref().map(|finding| finding.pointer.clone()).unwrap_or_default()
@@ -211,10 +226,9 @@ impl Findings {
         self.found.iter().filter(is_meant).map(|(_, finding)| finding.pointer.clone()).collect()
     }
 
-    /// Turns these rules off.
-    pub fn turn_off(&mut self, off: HashSet<&'static str>) {
-        self.found.retain(|(_, finding)| !off.contains(&*finding.rule));
-        self.off = off;
+    /// Returns an empty collection, which drops the findings of the rules with these names.
+    pub fn without(off: HashSet<&'static str>) -> Self {
+        Self { off, ..Self::default() }
     }
 
     /// Whether findings of one of these rules are collected. They are not if the rules are off, or the limit of memory is
