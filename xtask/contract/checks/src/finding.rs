@@ -51,6 +51,15 @@ impl fmt::Display for Location {
     }
 }
 
+/// A value in the document and in the code, for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Sides {
+    /// The value in the document.
+    pub document: String,
+    /// The value in the code.
+    pub code: String,
+}
+
 /// A problem that a check reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finding {
@@ -66,10 +75,8 @@ pub struct Finding {
     pub subject: Subject,
     /// The problem, as a sentence.
     pub message: String,
-    /// The value in the file.
-    pub file: String,
-    /// The value in the code. Empty if the code is not compared.
-    pub code: String,
+    /// The values in the document and in the code, if these are compared.
+    pub says: Option<Sides>,
     /// What the difference does to clients, as a sentence. Empty if the finding is not about a change.
     pub impact: String,
     /// The fix, as a sentence. Empty if nothing needs to be fixed.
@@ -109,11 +116,10 @@ impl Finding {
         [self.impact.as_str(), self.fix.as_str()].into_iter().filter(|sentence| !sentence.is_empty())
     }
 
-    /// Sets the values in the file and in the code.
+    /// Sets the values in the document and in the code.
     #[must_use]
-    pub fn sides(mut self, file: impl Into<String>, code: impl Into<String>) -> Self {
-        self.file = file.into();
-        self.code = code.into();
+    pub fn sides(mut self, document: impl Into<String>, code: impl Into<String>) -> Self {
+        self.says = Some(Sides { document: document.into(), code: code.into() });
         self
     }
 

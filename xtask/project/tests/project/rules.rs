@@ -7,7 +7,10 @@ use checks::explanation::explain;
 use checks::judge::wrong_findings;
 use checks::lint::lint;
 use checks::registry::{find, rules};
-use checks::rule::Rule;
+use checks::rule::{Fix, Rule};
+use document::Document;
+use document::edits::{edited, edits};
+use document::openapi::Model;
 use fixtures::{TODAY, cases};
 use project::rules::{PROJECT, add};
 
@@ -35,4 +38,26 @@ fn the_registry_knows_each_rule_by_its_name_and_has_its_example() {
         assert_eq!(rules().filter(|other| other.name == rule.name).count(), 1, "{}", rule.name);
         assert!(explain(rule).contains("\nReported at `"), "{}", explain(rule));
     }
+}
+
+#[test]
+fn each_repair_removes_its_finding() {
+    add();
+    let mut repaired = BTreeSet::new();
+    for case in cases(FOLDER).into_iter().filter(|case| case.breaks) {
+        let parsed = |text: &str| Document::parse("library.yaml", text).unwrap();
+        let found = |document: &Document| {
+            lint(document, TODAY).into_iter().filter(|finding| finding.rule == case.rule).collect::<Vec<_>>()
+        };
+        let document = parsed(&case.text);
+        let before = found(&document);
+        for repair in before.iter().flat_map(|finding| &finding.repairs) {
+            let edits = edits(&Model::of(&document), repair).unwrap();
+            let after = found(&parsed(&edited(&case.text, &edits)));
+            assert!(after.len() < before.len(), "{}: {}", case.name, repair.title());
+            repaired.insert(case.rule.clone());
+        }
+    }
+    let declared = own().filter(|rule| rule.fix != Fix::Manual).map(|rule| rule.name.to_owned());
+    assert_eq!(repaired, declared.collect());
 }

@@ -24,7 +24,7 @@ use document::Document;
 use document::openapi::{Model, Object};
 use document::place::Subject;
 
-use crate::finding::Finding;
+use crate::finding::{Finding, Sides};
 use crate::understood::{LeftOut, NOT_UNDERSTOOD};
 
 pub use rules::rules;
@@ -93,9 +93,9 @@ impl Comparison {
 
 /// Merges equal findings about the same place, and keeps the operations of all of them.
 fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
-    fn place(finding: &Finding) -> (usize, usize, [&str; 4]) {
-        let Finding { span, rule, pointer, file, code, .. } = finding;
-        (span.start, span.end, [rule, pointer, file, code])
+    fn place(finding: &Finding) -> (usize, usize, [&str; 2], &Option<Sides>) {
+        let Finding { span, rule, pointer, says, .. } = finding;
+        (span.start, span.end, [rule, pointer], says)
     }
     findings.sort_by(|one, other| place(one).cmp(&place(other)));
     findings.dedup_by(|next, kept| {

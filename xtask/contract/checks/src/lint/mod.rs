@@ -106,7 +106,6 @@ const CHECKS: &[(&[&Rule], Check)] = &[
     (rules::bounds::RULES, rules::bounds::check),
     (rules::patterns::RULES, rules::patterns::check),
     (rules::named::RULES, rules::named::check),
-    (rules::names::RULES, rules::names::check),
     (examples::RULES, examples::check),
 ];
 

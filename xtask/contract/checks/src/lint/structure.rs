@@ -2,11 +2,11 @@
 //!
 //! [`Model::of`] finds the violations; this module describes them.
 
-use document::names::edit_distance;
-use document::openapi::shapes::{meant, text_of, type_of};
+use document::names::{edit_distance, nearest};
+use document::openapi::shapes::{meant, text_of, type_of, wrong_value};
 use document::openapi::{Flaw, Invalid, Keys, Kind, Model, Object, Shape, Step};
 use document::repair::Repair;
-use document::{Node, Value, shortened};
+use document::{Entry, Node, Value, shortened};
 use serde_json::Value as Json;
 
 use crate::rule::{Added, Findings, Rule, rules};
@@ -41,12 +41,11 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let added = findings.add(rule, invalid.spot(model), message, fix);
         match invalid.flaw {
             Flaw::Keyword(entry) => {
-                let kind = model.object(invalid.object).kind();
-                let at = added.place();
-                repair_of(kind, &entry.key, at).into_iter().fold(added, Added::repair);
+                let (_, repair) = instead_of(model.object(invalid.object).kind(), entry, &added.place());
+                repair.into_iter().fold(added, Added::repair);
             }
             Flaw::Sibling(_) => drop(added.remove()),
-            Flaw::Key(Keys::Paths, key) => drop(added.rename(&format!("/{key}"))),
+            Flaw::Key(Keys::Paths, key) if !key.starts_with('$') => drop(added.rename(&format!("/{key}"))),
             Flaw::Type(shape, node) => {
                 let written = &model.source()[node.span.start..node.span.end];
                 converted(keyword(invalid), shape, node, written).into_iter().fold(added, Added::write);
@@ -76,7 +75,7 @@ pub(crate) fn describe(model: &Model<'_>, invalid: &Invalid<'_>) -> Description 
     let (rule, message, fix): (_, _, String) = match invalid.flaw {
         Flaw::Keyword(entry) => {
             let message = format!("`{}` is not a keyword of the {name}.", shortened(&entry.key));
-            (&KEYWORD, message, instead_of(object.kind(), &entry.key))
+            (&KEYWORD, message, instead_of(object.kind(), entry, "").0)
         }
         Flaw::Missing(keyword) => {
             let message = format!("{} has no `{keyword}`.", object.subject());
@@ -182,25 +181,34 @@ const ELSEWHERE: &[(&[&str], bool, &str)] = &[
     (&["$ref"], false, "Write it out: the specification allows no reference here."),
 ];
 
-/// The fix for a key that is not a keyword.
-fn instead_of(kind: Kind, key: &str) -> String {
-    let elsewhere = ELSEWHERE.iter().find(|(keywords, ..)| keywords.contains(&key));
-    match (elsewhere, meant(kind, key)) {
-        (Some((.., fix)), _) => (*fix).to_owned(),
-        (None, Some(keyword)) => format!("Did you mean `{keyword}`?"),
-        (None, None) if kind == Kind::Discriminator => "Remove it.".to_owned(),
-        (None, None) => "Remove it, or begin its name with `x-` if tools of your own read it.".to_owned(),
+/// What a key means that is not a keyword: the fix, and the repair if the fix names exactly that.
+fn instead_of(kind: Kind, entry: &Entry, at: &str) -> (String, Option<Repair>) {
+    let at = at.to_owned();
+    if let Some((_, is_removed, fix)) = ELSEWHERE.iter().find(|(keys, ..)| keys.contains(&&*entry.key)) {
+        return ((*fix).to_owned(), is_removed.then_some(Repair::Remove { at }));
+    }
+    let fitting = kind.table().keywords.iter().filter(|(.., shape)| fits(shape, &entry.value));
+    if let Some(keyword) = nearest(&entry.key, fitting.map(|(keyword, ..)| *keyword)) {
+        let rename = Repair::Rename { at, to: keyword.to_owned() };
+        return (format!("Did you mean `{keyword}`?"), Some(rename));
+    }
+    match meant(kind, &entry.key) {
+        Some(keyword) => (format!("Did you mean `{keyword}`?"), None),
+        None if kind == Kind::Discriminator => ("Remove it.".to_owned(), Some(Repair::Remove { at })),
+        None => {
+            let fix = "Remove it, or begin its name with `x-` if tools of your own read it.";
+            (fix.to_owned(), Some(Repair::Remove { at }))
+        }
     }
 }
 
-/// Returns the repair of an entry whose key is not a keyword, if [`instead_of`] names exactly that. `at` is the pointer of
-/// its value.
-fn repair_of(kind: Kind, key: &str, at: String) -> Option<Repair> {
-    let elsewhere = ELSEWHERE.iter().find(|(keywords, ..)| keywords.contains(&key));
-    match (elsewhere, meant(kind, key)) {
-        (Some((_, false, _)), _) => None,
-        (None, Some(keyword)) => Some(Repair::Rename { at, to: keyword.to_owned() }),
-        _ => Some(Repair::Remove { at }),
+/// Whether a value has the type of a shape.
+fn fits(shape: &Shape, node: &Node) -> bool {
+    match shape {
+        Shape::List(_) => matches!(node.value, Value::Sequence(_)),
+        Shape::Map(..) | Shape::Object(_) | Shape::Either(_) => matches!(node.value, Value::Mapping(_)),
+        Shape::SchemaOrBoolean => matches!(node.value, Value::Mapping(_) | Value::Bool(_)),
+        _ => wrong_value(shape, node).is_none() || matches!(node.value, Value::Null),
     }
 }
 
@@ -254,7 +262,9 @@ fn converted(keyword: &str, shape: Shape, node: &Node, written: &str) -> Option<
         (Shape::Number | Shape::Count, Value::String(text)) => {
             text.parse::<serde_json::Number>().ok().map(Into::into)
         }
-        (Shape::Text | Shape::Uri | Shape::Email | Shape::Word(_), Value::Number(_) | Value::Bool(_)) => {
+        // As a text they would refer to something, or restrict values.
+        _ if matches!(keyword, "$ref" | "pattern") => None,
+        (Shape::Text | Shape::Uri | Shape::Email, Value::Number(_) | Value::Bool(_)) => {
             written.split_whitespace().last().map(Into::into)
         }
         _ => None,

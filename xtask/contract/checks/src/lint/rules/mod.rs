@@ -7,7 +7,6 @@ pub(crate) mod contradictions;
 pub(crate) mod deprecation;
 pub(crate) mod documentation;
 pub(crate) mod named;
-pub(crate) mod names;
 pub(crate) mod operations;
 pub(crate) mod parameters;
 pub(crate) mod paths;

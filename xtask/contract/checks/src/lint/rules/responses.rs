@@ -12,8 +12,6 @@ rules! {
         "Each operation has a 2xx or 3xx response.";
     ERROR: Recommended Error "operation-4xx-response", "Redocly: operation-4xx-response",
         "Each operation has a 4xx response.";
-    EXPLICIT: Strict Error "explicit-status-codes", "this tool",
-        "Responses are listed by status code, without `default` and ranges such as `4XX`.";
     QUOTED: Spec Warning fix Safe "quoted-status-codes", "OpenAPI 3.0.3, 4.7.16.2",
         "Status codes are in quotation marks, since the keys of JSON are strings.";
     EXAMPLE: Strict Error "media-type-example", "this tool",
@@ -40,10 +38,6 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 
 fn status(response: Object<'_>, findings: &mut Findings) {
     let status = response.name();
-    if !status.bytes().all(|byte| byte.is_ascii_digit()) {
-        let message = format!("`{status}` is not a single status code.");
-        findings.add(&EXPLICIT, response.spot(), message, "List each status code.");
-    }
     let spot = response.spot();
     let key = response.model().source().get(spot.span.start..).unwrap_or_default();
     if key.starts_with(status) && status.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -58,6 +58,8 @@ fn judge(mutant: &Mutant) -> Result<bool, String> {
     let wrong = |problem: String| format!("{what} {pointer} (line {line:?}): {problem}");
     // A renamed keyword for prose is an unknown keyword.
     let words = is_prose(if *what == "renamed" { pointer.rsplit_once('/').unwrap().0 } else { pointer });
+    // A project that uses these extensions has rules about them.
+    let words = words || pointer.ends_with("x-deprecated-since") || pointer.ends_with("x-successor");
     // The number of hosts is not compared.
     let one_host_less = *what == "removed" && matches!(pointer.as_str(), "/servers/0" | "/servers/1");
     let document = match Document::parse("mutant.yaml", text) {

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::rules::findings;
 
-fn real() -> Value {
+pub(super) fn real() -> Value {
     document::read(LIBRARY).as_ref().map(Node::to_json).unwrap()
 }
 
@@ -97,7 +97,8 @@ fn wrong_types_everywhere_are_reported() {
     }
 }
 
-fn collect(value: &Value, pointer: &str, pointers: &mut Vec<String>) {
+/// Collects the JSON pointers of all places.
+pub(super) fn collect(value: &Value, pointer: &str, pointers: &mut Vec<String>) {
     pointers.push(pointer.to_owned());
     match value {
         Value::Object(map) => map.iter().for_each(|(key, value)| {

@@ -98,7 +98,8 @@ fn a_schema_that_extends_one_of_a_discriminator_is_used() {
         extending("Unrelated")
     );
     let text = text + "    Unrelated: { type: object }\n";
-    let unused = ["Nothing references schema `Other`.", "Nothing references schema `Unrelated`."];
+    let unused =
+        ["Nothing references schema `Other`.", "Only unused components reference schema `Unrelated`."];
     assert_eq!(messages(&text, "oas3-unused-component"), unused);
 }
 

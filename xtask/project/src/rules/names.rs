@@ -5,18 +5,18 @@ use heck::{ToLowerCamelCase, ToPascalCase};
 use document::openapi::{Kind, Model};
 use document::shortened;
 
-use crate::rule::{Findings, rules};
+use checks::rule::{Findings, rules};
 
 rules! {
-    OPERATION: Strict Error fix Unsafe "operation-id-case", "this tool",
+    OPERATION: Strict Error fix Unsafe "operation-id-case", "this project",
         "An `operationId` is in camelCase.";
-    SCHEMA: Strict Error fix Unsafe "schema-name-case", "this tool",
+    SCHEMA: Strict Error fix Unsafe "schema-name-case", "this project",
         "The names of `components/schemas` are in PascalCase.";
-    FIELD: Strict Error fix Unsafe "field-name-case", "this tool",
+    FIELD: Strict Error fix Unsafe "field-name-case", "this project",
         "Property names, and parameter names except those of headers, are in camelCase.";
 }
 
-pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
+pub(super) fn check(model: &Model<'_>, findings: &mut Findings) {
     for object in model.everything() {
         let (rule, what, keyword) = match (object.kind(), object.keyword()) {
             (Kind::Operation, _) => (&OPERATION, "`operationId`", "operationId"),
