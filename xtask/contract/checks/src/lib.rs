@@ -3,7 +3,6 @@
 //! Each module imports only from modules below it in this list; `tests/checks/main.rs` checks that.
 //!
 //! - [`report`]: findings as text, JSON, SARIF, Markdown and GitHub annotations.
-//! - [`judge`]: whether the findings of fixtures are as expected, for tests of rules.
 //! - [`explanation`]: what a rule demands, why, and an example.
 //! - [`outcome`]: the result of a comparison: the changes, the version, the waivers, and the exit status.
 //! - [`config`]: `contract.toml`: the rules that apply, and the accepted findings.
@@ -28,7 +27,6 @@ pub mod drift;
 pub mod explanation;
 pub mod finding;
 mod fingerprint;
-pub mod judge;
 pub mod lint;
 pub mod markdown;
 pub mod outcome;

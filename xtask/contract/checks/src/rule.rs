@@ -16,6 +16,8 @@ use crate::finding::{Finding, Severity};
 
 /// The limit of bytes of all findings, so that a hostile document cannot exhaust the memory.
 const MAX_BYTES: usize = 256 << 20;
+/// The limit of searches for names that misspelt ones mean.
+const MAX_SEARCHES: usize = 100;
 
 /// A set of rules; each profile contains those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -112,27 +114,11 @@ macro_rules! rules {
 }
 pub use crate::rules;
 
-/// Finds what misspelt names mean. The number of searches is limited, because a document can have very many such names.
-#[derive(Clone, Debug, Default)]
-pub struct Suggestions {
-    searched: usize,
-}
-
-impl Suggestions {
-    const MOST: usize = 100;
-
-    /// Returns the [`nearest`] name.
-    pub fn nearest<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-        self.searched += 1;
-        if self.searched > Self::MOST { None } else { nearest(name, known) }
-    }
-}
-
 /// Collects findings without duplicates, up to a limit of memory.
 #[derive(Clone, Default)]
 pub struct Findings {
-    /// The names that misspelt ones mean.
-    pub suggestions: Suggestions,
+    /// The number of searches for names that misspelt ones mean.
+    searched: usize,
     /// The names of rules whose findings are not collected.
     off: HashSet<&'static str>,
     found: Vec<(Profile, Finding)>,
@@ -216,6 +202,13 @@ impl Findings {
         self.bytes += size_of::<Finding>() + spot.pointer.len() + 2 * message.len();
         self.found.push((rule.profile, finding.message(&spot.subject, message).fix(fix)));
         Added(self.found.last_mut().map(|(_, finding)| finding))
+    }
+
+    /// Returns the name that a misspelt one means. The number of searches is limited, because a document can have very many
+    /// such names.
+    pub fn meant<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+        self.searched += 1;
+        if self.searched > MAX_SEARCHES { None } else { nearest(name, known) }
     }
 
     /// Returns the JSON pointers of what is invalid, or has a finding of one of these rules.

@@ -147,7 +147,7 @@ fn misspelt(reference: Object<'_>, findings: &mut Findings) -> Option<String> {
     let name = reference.text("$ref")?.rsplit('/').next().unwrap_or_default();
     let components = reference.model().root().child("components")?;
     let known = || components.parts().filter(|it| it.kind() == reference.kind());
-    let found = findings.suggestions.nearest(name, known().map(|it| it.name()))?;
+    let found = findings.meant(name, known().map(|it| it.name()))?;
     Some(format!("#{}", known().find(|it| it.name() == found)?.pointer()))
 }
 

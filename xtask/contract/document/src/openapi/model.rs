@@ -336,6 +336,10 @@ impl<'a> Object<'a> {
                 Kind::Schema if object.keyword() == "properties" => with("property", object.name()),
                 // A schema without a name does not help to find its parts.
                 Kind::Schema if !object.is_named() && object != *self => continue,
+                Kind::Schema if object.keyword() == "items" => with("items", ""),
+                Kind::Schema if object.keyword() == "allOf" => with("`allOf` part", ""),
+                Kind::Schema if object.keyword() == "oneOf" => with("`oneOf` alternative", ""),
+                Kind::Schema if object.keyword() == "anyOf" => with("`anyOf` alternative", ""),
                 kind => with(kind.word(), if object.is_named() { object.name() } else { "" }),
             };
         }

@@ -40,7 +40,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 let (name, subject) = (shortened(key), media_type.subject());
                 let message = format!("`{name}` is not a property of the schema of {subject}.");
                 let spot = media_type.spot_at(&[Step::Key("encoding"), Step::Key(key)], *key_span);
-                let meant = findings.suggestions.nearest(key, known.iter().copied());
+                let meant = findings.meant(key, known.iter().copied());
                 let added = findings.add(&ENCODING, spot, message, "Correct the name, or add the property.");
                 added.meant(meant, Added::rename);
             }
@@ -91,7 +91,7 @@ fn links(model: &Model<'_>, findings: &mut Findings) {
         let Some(operation) = operation else {
             let message =
                 format!("The link leads to the operation `{}`, which does not exist.", shortened(name));
-            let meant = findings.suggestions.nearest(name, by_id.keys().copied());
+            let meant = findings.meant(name, by_id.keys().copied());
             let meant = meant.filter(|_| keyword == "operationId");
             let added =
                 findings.add(&LINK, link.value_spot(keyword), message, "Correct it, or remove the link.");
@@ -103,7 +103,7 @@ fn links(model: &Model<'_>, findings: &mut Findings) {
             if !known.contains(&key.to_ascii_lowercase()) && !known.contains(key) {
                 let message = format!("{} has no parameter `{}`.", operation.subject(), shortened(key));
                 let spot = link.spot_at(&[Step::Key("parameters"), Step::Key(key)], *key_span);
-                let meant = findings.suggestions.nearest(key, known.iter().map(String::as_str));
+                let meant = findings.meant(key, known.iter().map(String::as_str));
                 let fix = "Correct the name, such as `path.petId`, or remove it.";
                 findings.add(&LINK, spot, message, fix).meant(meant, Added::rename).remove();
             }
@@ -134,7 +134,7 @@ fn mapping(discriminator: Object<'_>, findings: &mut Findings) {
             let message = format!("`{}` is not a schema of this document.", shortened(text));
             let spot = discriminator.spot_at(&[Step::Key("mapping"), Step::Key(key)], value.span);
             let name = text.rsplit('/').next().unwrap_or_default();
-            let meant = findings.suggestions.nearest(name, schemas.iter().map(|entry| &*entry.key));
+            let meant = findings.meant(name, schemas.iter().map(|entry| &*entry.key));
             let before = &text[..text.len() - name.len()];
             let fix = "Correct the name or the reference, or add the schema.";
             let added = findings.add(&MAPPING, spot, message, fix);

@@ -91,7 +91,7 @@ fn tags(model: &Model<'_>, findings: &mut Findings) {
         for (number, tag) in items(operation, "tags").iter().enumerate() {
             let Some(name) = tag.as_str().filter(|name| !defined.contains(name)) else { continue };
             let message = format!("The tag `{}` of {} is not defined.", shortened(name), operation.subject());
-            let meant = findings.suggestions.nearest(name, defined.iter().copied());
+            let meant = findings.meant(name, defined.iter().copied());
             let fix = "Define it in `tags` of the document, or use a defined one.";
             let added = findings.add(&TAG_DEFINED, item_spot(operation, "tags", number), message, fix);
             added.meant(meant, Added::write);

@@ -42,6 +42,8 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 
 /// The limit of paths with parameters that are compared with each other.
 const MAX_COMPARED: usize = 2_000;
+/// The limit of segments of these paths.
+const MAX_SEGMENTS: usize = 20;
 
 fn ambiguous(model: &Model<'_>, findings: &mut Findings) {
     let paths = model.all(Kind::Paths).flat_map(|paths| paths.parts());
@@ -50,7 +52,7 @@ fn ambiguous(model: &Model<'_>, findings: &mut Findings) {
     let is_whole =
         |segment: &&str| !segment.contains('{') || (segment.starts_with('{') && segment.ends_with('}'));
     let is_compared = |(path, segments): &(Object<'_>, Vec<&str>)| {
-        path.name().contains('{') && segments.iter().all(is_whole)
+        segments.len() <= MAX_SEGMENTS && path.name().contains('{') && segments.iter().all(is_whole)
     };
     let templated: Vec<_> = split.filter(is_compared).take(MAX_COMPARED).collect();
     for (number, (path, segments)) in templated.iter().enumerate() {

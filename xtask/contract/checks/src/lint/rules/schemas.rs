@@ -95,7 +95,7 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
     let Some(names) = property_names(whole) else { return };
     for (number, item) in items.iter().enumerate() {
         if let Some(name) = item.as_str().filter(|name| !names.contains(name)) {
-            let meant = findings.suggestions.nearest(name, names.iter().copied());
+            let meant = findings.meant(name, names.iter().copied());
             let (subject, name) = (schema.subject(), shortened(name));
             let message = format!("{subject} requires `{name}`, which is not one of its properties.");
             let spot = item_spot(schema, "required", number);

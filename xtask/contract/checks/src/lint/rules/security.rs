@@ -34,7 +34,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             let name = shortened(&entry.key);
             let Some(scheme) = schemes.get(entry.key.as_str()) else {
                 let message = format!("The security scheme `{name}` is not defined.");
-                let meant = findings.suggestions.nearest(&entry.key, schemes.keys().copied());
+                let meant = findings.meant(&entry.key, schemes.keys().copied());
                 let fix = "Define it in `components/securitySchemes`, or correct the name.";
                 let added = findings.add(&SCHEME, requirement.key_spot(&entry.key), message, fix);
                 added.meant(meant, Added::rename);
@@ -64,7 +64,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 }
                 let message = format!("The security scheme `{name}` has no scope `{}`.", shortened(text));
                 let known = flows.iter().filter_map(|flow| flow.get("scopes")).flat_map(Node::entries);
-                let meant = findings.suggestions.nearest(text, known.map(|entry| entry.key.as_str()));
+                let meant = findings.meant(text, known.map(|entry| entry.key.as_str()));
                 let spot = item_spot(requirement, &entry.key, number);
                 // Without it, fewer scopes would be needed, so removing it is not a repair.
                 let added = findings.add(&SCOPE, spot, message, "Correct it, or define it.");

@@ -3,7 +3,6 @@
 use checks::config::Config;
 use checks::drift::compare;
 use checks::finding::{Finding, Severity};
-use checks::judge::summary;
 use checks::report::{About, Format, Report, Sources, render};
 use document::Document;
 use fixtures::{Edited, LIBRARY, edit};
@@ -11,6 +10,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::document::{DOCUMENT_OF_CODE, exit_code, findings};
+use crate::judge::summary;
 
 /// Checks that one finding, on the line of the edit, is `not-understood`.
 fn not_understood(edited: &Edited) {

@@ -4,13 +4,13 @@ use std::num::NonZero;
 use std::thread;
 
 use checks::finding::Finding;
-use checks::judge::summary;
 use checks::lint::lint;
 use document::Document;
 use fixtures::{Mutant, mutants};
 use jiff::civil::date;
 
 use super::document::{exit_code, findings_of};
+use crate::judge::summary;
 
 /// Whether a place is prose, by the last or any part of its JSON pointer. Independent of the table of tolerated
 /// differences in the code, which it tests.

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use checks::config::Config;
 use checks::finding::Finding;
-use checks::judge::summary;
 use checks::lint::{lint, rules};
 use checks::report::{About, Format, Report, Sources, render};
 use checks::rule::{Profile, Rule};
@@ -17,6 +16,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::rules::findings;
+use crate::judge::summary;
 
 pub(super) fn real() -> Value {
     document::read(LIBRARY).as_ref().map(Node::to_json).unwrap()

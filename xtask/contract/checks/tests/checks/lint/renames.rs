@@ -1,12 +1,13 @@
 //! Renames with everything that refers to the name, on a document that has all kinds of references.
 
-use checks::judge::summary;
 use checks::lint::lint;
 use document::Document;
 use document::edits::{edited, edits};
 use document::openapi::Model;
 use document::repair::Repair;
 use fixtures::{FEATURES, TODAY};
+
+use crate::judge::summary;
 
 fn renamed(text: &str, at: &str, to: &str) -> Option<String> {
     let document = Document::parse("features.yaml", text).unwrap();

@@ -5,10 +5,11 @@ use std::sync::LazyLock;
 
 use checks::breaking::compare;
 use checks::finding::{Finding, Severity};
-use checks::judge::{summary, wrong_findings};
 use checks::lint::{self, Settings, lint};
 use document::Document;
 use fixtures::{Case, LIBRARY, TODAY, cases};
+
+use crate::judge::{summary, wrong_findings};
 
 pub(crate) static CASES: LazyLock<Vec<Case>> =
     LazyLock::new(|| cases(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/lint")));

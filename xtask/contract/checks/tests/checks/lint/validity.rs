@@ -8,9 +8,8 @@ use document::openapi::Model;
 use document::{Document, Node};
 use serde_json::json;
 
-use checks::judge::summary;
-
 use super::rules::findings;
+use crate::judge::summary;
 
 /// Adds the required parts that the file leaves out to a document.
 fn completed(item: &Node) -> String {
