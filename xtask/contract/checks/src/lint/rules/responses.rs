@@ -41,8 +41,8 @@ fn status(response: Object<'_>, findings: &mut Findings) {
     let spot = response.spot();
     let key = response.model().source().get(spot.span.start..).unwrap_or_default();
     if key.starts_with(status) && status.bytes().all(|byte| byte.is_ascii_digit()) {
-        let message = format!("The status code {status} is not in quotation marks.");
-        findings.add(&QUOTED, spot, message, format!("Write `'{status}'`.")).rename(status);
+        let message = "The status code is not in quotation marks.";
+        findings.add(&QUOTED, spot, message, "Write quotation marks, such as `'200'`.").rename(status);
     }
     let Some(resolved) = response.resolved() else { return };
     let content = resolved.get("content").map(Node::entries).unwrap_or_default();
