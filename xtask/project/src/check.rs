@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use checks::drift::TOLERATED;
+use checks::finding::Finding;
 use contract::acceptance::Acceptance;
 use contract::drift;
 use document::Document;
-use document::finding::Finding;
 use xtask::workspace::workspace;
 
 use crate::code;

@@ -26,7 +26,8 @@ const LIMIT: Duration = Duration::from_secs(3600);
 const END: Duration = Duration::from_secs(2);
 
 /// What the service is built from: directories with their subdirectories. The files of the root are watched, too.
-const DIRECTORIES: [&str; 4] = ["src", "openapi", "xtask/contract/document/src", "xtask/site"];
+const DIRECTORIES: [&str; 5] =
+    ["src", "openapi", "xtask/contract/changes/src", "xtask/contract/document/src", "xtask/site"];
 /// The extensions of files in these directories. Editors write temporary files with other names.
 const EXTENSIONS: [&str; 10] = ["rs", "toml", "sql", "yaml", "md", "css", "js", "py", "ts", "go"];
 /// The exit status of `check` for a document that cannot be read.

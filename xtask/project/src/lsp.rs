@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use document::finding::Subject;
+use document::place::Subject;
 use language_server::{Locate, Project, serve};
 use xtask::process::cargo;
 use xtask::workspace::workspace;

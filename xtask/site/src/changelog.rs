@@ -1,6 +1,6 @@
 //! The changelog: one page for each release, and a list of releases.
 
-use document::release::{Entry, Release};
+use changes::{Entry, Release};
 use maud::{Markup, html};
 
 use crate::File;

@@ -1,7 +1,7 @@
 //! The frame of each page, and links between pages.
 
+use changes::Release;
 use document::Node;
-use document::release::Release;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::sources::{DOCUMENT, RELEASED};

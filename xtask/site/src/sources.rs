@@ -23,7 +23,7 @@ pub struct Sources {
     /// The working document in YAML or JSON.
     pub working: String,
     /// The files of releases by their names: for each version the document as `1.0.0.yaml` and `1.0.0.json`, and the changes
-    /// as `1.0.0.changes.json`, a [`document::release::Release`]; and `SHA256SUMS`, as sha256sum prints it.
+    /// as `1.0.0.changes.json`, a [`changes::Release`]; and `SHA256SUMS`, as sha256sum prints it.
     pub released: BTreeMap<String, String>,
     /// The instructions for clients, in Markdown, whose placeholders are replaced: `https://SITE` by the URL of the site,
     /// `https://HOST/v1` by the URL of the first server of the document, and `VERSION` by the newest version.

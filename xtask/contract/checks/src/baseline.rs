@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use document::Span;
-use document::finding::{Finding, Severity, Subject};
+use document::place::Subject;
 
+use crate::finding::{Finding, Severity};
 use crate::fingerprint::Fingerprints;
 use crate::registry;
 

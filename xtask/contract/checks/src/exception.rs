@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use document::finding::Location;
+use crate::finding::Location;
 use document::openapi::METHODS;
 use document::{Document, Node, pointer};
 use glob::{MatchOptions, Pattern};

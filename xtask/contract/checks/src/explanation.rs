@@ -2,8 +2,6 @@
 //!
 //! The documents are [`fixtures::LIBRARY`] with and without the first edits in the fixture of the rule that trigger it.
 
-use document::finding::Finding;
-use document::rule::Rule;
 use document::{Document, Entry, Node};
 use fixtures::{LIBRARY, TODAY, edited};
 use include_dir::{Dir, include_dir};
@@ -11,7 +9,9 @@ use similar::TextDiff;
 
 use crate::breaking::{self, Bump};
 use crate::config::Config;
+use crate::finding::Finding;
 use crate::outcome::Outcome;
+use crate::rule::{Fix, Rule};
 use crate::{drift, lint, registry};
 
 /// The fixtures: a folder for each family of rules, a file for each rule.
@@ -26,7 +26,7 @@ pub fn explain(rule: &Rule) -> String {
 
 /// Describes a rule: what it demands, or the impact of a change and the version that it needs.
 pub fn describe(rule: &Rule) -> String {
-    let Rule { name, profile, explanation, origin, .. } = rule;
+    let Rule { name, profile, explanation, origin, fix, .. } = rule;
     let needs =
         breaking::change_rules().find(|change| change.name == *name).map(|change| match change.bump {
             Bump::Major => " The change needs a new major version.",
@@ -35,7 +35,14 @@ pub fn describe(rule: &Rule) -> String {
             Bump::None => "",
         });
     let (needs, severity) = (needs.unwrap_or_default(), registry::severity(rule));
-    format!("{name}\n\n{explanation}{needs}\n\nSeverity: {severity}. Profile: {profile}. Origin: {origin}.\n")
+    let fix = match fix {
+        Fix::Manual => "",
+        Fix::Unsafe => " `--fix=all` repairs it.",
+        Fix::Safe => " `--fix` repairs it.",
+    };
+    format!(
+        "{name}\n\n{explanation}{needs}\n\nSeverity: {severity}. Profile: {profile}. Origin: {origin}.{fix}\n"
+    )
 }
 
 /// Returns the difference of two documents in YAML, and what is reported about them.

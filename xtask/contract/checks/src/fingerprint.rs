@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use document::finding::Finding;
+use crate::finding::Finding;
 
 /// Gives each finding of a report a name.
 #[derive(Debug, Default)]

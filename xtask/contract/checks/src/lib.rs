@@ -11,12 +11,15 @@
 //! - [`registry`]: all rules, by name.
 //! - [`drift`]: compares a document with the document of the code.
 //! - [`breaking`]: compares two versions of a document.
+//! - [`understood`]: the parts of a document that a comparison cannot use.
 //! - [`lint`]: checks one document.
 //! - `exception`: the findings and changes that the configuration or a document accepts.
 //! - `subschema`: decides whether every value of one schema is a value of another.
 //! - `pattern`: the syntax of patterns, and whether a text matches one.
 //! - [`revision`]: reads files, also those in a revision of git.
 //! - [`markdown`]: escapes text of a document for Markdown.
+//! - [`rule`]: the requirement that a finding violates, and the collection of findings.
+//! - [`finding`]: a problem that a check reports.
 
 pub mod baseline;
 pub mod breaking;
@@ -24,6 +27,7 @@ pub mod config;
 pub mod drift;
 mod exception;
 pub mod explanation;
+pub mod finding;
 mod fingerprint;
 pub mod lint;
 pub mod markdown;
@@ -32,4 +36,6 @@ mod pattern;
 pub mod registry;
 pub mod report;
 pub mod revision;
+pub mod rule;
 mod subschema;
+pub mod understood;

@@ -1,13 +1,13 @@
 //! The result of a comparison: the changes, the version, the waivers, and the exit status.
 
 use document::Document;
-use document::finding::{Finding, Severity, summary};
 use jiff::civil::Date;
 
 use crate::breaking::version::{self, Versions};
 use crate::breaking::{Bump, Change, Side, compare, compare_sides, fix, undo, waivers};
 use crate::config::{Config, marks};
 use crate::exception::Exceptions;
+use crate::finding::{Finding, Severity, summary};
 
 /// The limit of comparisons to find changes that a waived change hides.
 const MAX_UNDONE: usize = 5;

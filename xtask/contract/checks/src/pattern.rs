@@ -8,19 +8,19 @@ use jsonschema::{PatternOptions, ValidationOptions, Validator};
 use serde_json::{Value, json};
 
 /// The limit of bytes of a pattern.
-const MAX_LENGTH: usize = 1_000;
+pub(crate) const MAX_LENGTH: usize = 1_000;
 /// The limit of bytes of a compiled pattern that is not heavy.
 const MAX_LIGHT_BYTES: usize = 1 << 16;
 /// The limit of bytes of a compiled pattern.
-const MAX_COMPILED_BYTES: usize = 4 << 20;
+pub(crate) const MAX_COMPILED_BYTES: usize = 4 << 20;
 /// The limit of steps back in one match.
 const MAX_STEPS_BACK: usize = 10_000;
 /// The limit of bytes of a text for a pattern that needs backtracking: each step can read all of it.
 const MAX_TEXT: usize = 1_000;
 /// The limit of distinct patterns of a document.
-const MAX_PATTERNS: usize = 2_000;
+pub(crate) const MAX_PATTERNS: usize = 2_000;
 /// The limit of heavy patterns of a document.
-const MAX_HEAVY: usize = 30;
+pub(crate) const MAX_HEAVY: usize = 30;
 
 /// What is wrong with a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

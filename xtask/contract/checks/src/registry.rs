@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use document::finding;
-use document::rule::Rule;
+use document::names;
 
+use crate::rule::Rule;
 use crate::{breaking, drift, lint};
 
 /// The families of rules, named like their folders of fixtures.
@@ -49,7 +49,7 @@ fn others(rule: &Rule) -> impl Iterator<Item = &'static str> {
 
 /// Returns the rule with the most similar name, here or in another program.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    finding::nearest(name, rules().flat_map(|rule| std::iter::once(rule.name).chain(others(rule))))
+    names::nearest(name, rules().flat_map(|rule| std::iter::once(rule.name).chain(others(rule))))
 }
 
 /// Rules as a Markdown table.

@@ -5,9 +5,9 @@ use std::{fs, io};
 
 use checks::baseline::Baseline;
 use checks::config::{Applied, Config};
+use checks::finding::{File, Severity, summary};
 use checks::report::Format;
 use document::Document;
-use document::finding::{File, Severity, summary};
 
 use crate::{Checked, files, unusable};
 

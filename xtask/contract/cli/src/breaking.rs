@@ -4,9 +4,9 @@ use std::mem::ManuallyDrop;
 use std::panic::resume_unwind;
 use std::path::Path;
 
+use checks::finding::{File, Finding, Severity, summary};
 use checks::outcome::{FailOn, Outcome};
 use checks::report::{Format, Sources};
-use document::finding::{File, Finding, Severity, summary};
 
 use crate::{Checked, load_document, refuse};
 

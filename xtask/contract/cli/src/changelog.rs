@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use checks::breaking::{changelog, version};
+use checks::finding::{File, Severity};
 use checks::outcome::Outcome;
 use checks::report;
 use document::Document;
-use document::finding::{File, Severity};
 
 use crate::{load_document, refuse};
 

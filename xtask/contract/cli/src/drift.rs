@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use checks::drift;
+use checks::finding::Finding;
 use checks::report::Sources;
 use document::Document;
-use document::finding::Finding;
 
 use crate::acceptance::Acceptance;
 use crate::{Checked, refuse};

@@ -5,13 +5,13 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use checks::finding::Finding;
 use checks::registry;
+use checks::rule::{self, Profile};
 use document::Document;
 use document::edits::{Edit, edited, edits};
-use document::finding::Finding;
 use document::openapi::Model;
 use document::repair::Repair;
-use document::rule::{Findings, Profile};
 use tempfile::NamedTempFile;
 
 /// Which repairs are made.
@@ -69,7 +69,7 @@ struct Batch {
 
 /// Returns the repairs of the first rule that has some.
 fn batch(document: &Document, findings: &[Finding], fix: Fix, refused: &HashSet<String>) -> Option<Batch> {
-    let model = Model::of(document, &mut Findings::default());
+    let model = Model::of(document);
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
     let mut batch: Option<Batch> = None;
     for finding in findings.iter().filter(|finding| !refused.contains(&finding.rule)) {
@@ -97,29 +97,13 @@ fn batch(document: &Document, findings: &[Finding], fix: Fix, refused: &HashSet<
 fn chosen(finding: &Finding, fix: Fix) -> Option<&Repair> {
     match (fix, finding.repairs.as_slice()) {
         (Fix::All, [repair, ..]) => Some(repair),
-        (Fix::Safe, [repair]) if is_safe(&finding.rule, repair) => Some(repair),
+        (Fix::Safe, [repair]) if is_safe(&finding.rule) => Some(repair),
         _ => None,
     }
 }
 
-/// The rules after whose repairs the document means the same, and loses nothing that a person wrote but repetitions.
-pub const SAFE: [&str; 5] = [
-    "duplicated-entry-in-enum",
-    "no-empty-descriptions",
-    "path-params",
-    "quoted-status-codes",
-    "struct-type",
-];
-
-fn is_safe(rule: &str, repair: &Repair) -> bool {
-    SAFE.contains(&rule)
-        && match (rule, repair) {
-            // An empty list allows nothing; without it, everything is allowed.
-            ("duplicated-entry-in-enum", Repair::Remove { at }) => !at.ends_with("/enum"),
-            // A path parameter is always required; the other repairs rename or remove it.
-            ("path-params", repair) => matches!(repair, Repair::Write { .. } | Repair::Add { .. }),
-            _ => true,
-        }
+fn is_safe(rule: &str) -> bool {
+    registry::find(rule).is_some_and(|rule| rule.fix == rule::Fix::Safe)
 }
 
 /// Replaces a file as a whole, so that a reader or an interruption never sees half of it.

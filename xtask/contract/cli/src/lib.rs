@@ -23,9 +23,10 @@ use std::path::{Path, PathBuf};
 
 use checks::baseline::Baseline;
 use checks::config::{Applied, Config};
+use checks::finding::{File, Finding, Severity};
 use checks::report::{self, About, Format, Report, Sources};
 use checks::revision;
-use document::finding::{File, Finding, Severity, Subject};
+use document::place::Subject;
 use document::{Document, Span};
 use jiff::Zoned;
 use jiff::civil::Date;

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use checks::explanation;
+use checks::finding::File;
 use checks::lint::lint;
 use checks::registry;
 use checks::report::{self, Sources};
-use document::finding::File;
-use document::rule::Profile;
+use checks::rule::Profile;
 use similar::TextDiff;
 
 use crate::acceptance::Acceptance;
@@ -86,7 +86,7 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
         let old = document.text.clone();
         let all = common.load_config(path, root)?.with_profile(*profile).without_limit();
         let check =
-            |document: &_| all.apply(document, lint(document, all.dates(common.today())), NAME).findings;
+            |document: &_| all.apply(document, lint(document, all.settings(common.today())), NAME).findings;
         let number;
         (document, number) = fix::fixed(document, *fix, check);
         if *dry_run {
@@ -103,7 +103,7 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
         made = format!("{number} fixed, ");
     }
     let name = document.path.clone();
-    let applied = config.apply(&document, lint(&document, config.dates(common.today())), NAME);
+    let applied = config.apply(&document, lint(&document, config.settings(common.today())), NAME);
     let checked = acceptance.conclude(NAME, config, document, applied)?;
     Ok(Checked { summary: format!("{name}: {made}{}", checked.summary), ..checked })
 }

@@ -2,20 +2,18 @@
 //!
 //! Each module imports only from modules below it in this list; `tests/document/main.rs` checks that.
 //!
-//! - [`release`]: what changed in a release, as data.
 //! - [`edits`]: the edits of a text that make a repair.
-//! - [`openapi`]: the structure of OpenAPI 3.0.3, and typed views over the tree.
-//! - [`rule`]: the requirement that a finding violates, and the collection of findings.
-//! - [`finding`]: a problem that a check reports.
-//! - [`repair`]: a change of a document that fixes a finding, as data.
+//! - [`openapi`]: the structure of OpenAPI 3.0.3, what violates it, and typed views over the tree.
+//! - [`repair`]: a change of a document that fixes a problem, as data.
+//! - [`place`]: the object of a place, and a place in a document.
+//! - [`names`]: which name a misspelt one means.
 //! - `text`: text to a tree with positions, JSON pointers (RFC 6901). Its items are those of the crate.
 
 pub mod edits;
-pub mod finding;
+pub mod names;
 pub mod openapi;
-pub mod release;
+pub mod place;
 pub mod repair;
-pub mod rule;
 mod text;
 
 pub use text::{

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use checks::config::{Applied, Config};
+use checks::finding::{Finding, Severity};
 use checks::lint;
 use checks::outcome::Outcome;
 use crossbeam_channel::{Receiver, Sender};
 use document::Span;
-use document::finding::{Finding, Severity, Subject};
+use document::place::Subject;
 use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -113,7 +114,7 @@ fn findings(
     let config = Config::load(None, path).map_err(|unusable| {
         Box::new(not_configured(&unusable.path, unusable.findings.first().unwrap_or(&Finding::default())))
     })?;
-    let found = lint::check(tree.model(), config.dates(today()), tree.structure.clone());
+    let found = lint::check(tree.model(), config.settings(today()));
     let Applied { mut findings, .. } = config.apply(tree.document(), found, "lint");
     if let Some(path) = project.base().filter(|_| project.document().is_none_or(|document| document == path))
     {

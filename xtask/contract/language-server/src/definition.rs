@@ -1,6 +1,6 @@
 //! Go to definition: along references, by names, and from the document to the code.
 
-use document::finding;
+use checks::finding;
 use document::openapi::{Kind, Object};
 use lsp_types::{GotoDefinitionParams, GotoDefinitionResponse};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use document::finding::{Finding, Severity};
+use checks::finding::{Finding, Severity};
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Uri,
 };

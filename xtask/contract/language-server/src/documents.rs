@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use checks::finding::Finding;
 use document::Span;
-use document::finding::Finding;
 use lsp_types::{Location, Position, Range, TextDocumentContentChangeEvent, Uri};
 
 use crate::check::Checked;

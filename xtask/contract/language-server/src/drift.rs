@@ -1,7 +1,7 @@
 //! The comparison of the saved document with the code, by a command of the project.
 
+use checks::finding::{Finding, Location, Severity};
 use document::Span;
-use document::finding::{Finding, Location, Severity};
 use document::repair::Repair;
 use lsp_types::notification::{Notification as _, ShowMessage};
 use lsp_types::{MessageType, ShowMessageParams};

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use document::finding::{Location, Subject};
+use checks::finding::Location;
+use document::place::Subject;
 
 /// Returns the place in the code of an object of the document.
 pub type Locate = dyn Fn(&Subject) -> Option<Location> + Send + Sync;

@@ -1,5 +1,6 @@
 //! Rename a component, with everything that refers to it.
 
+use checks::lint;
 use document::edits::{Edit, edits, is_component};
 use document::openapi::{Keys, Object, shapes};
 use document::repair::Repair;
@@ -36,7 +37,8 @@ pub(crate) fn rename(world: &World, params: &RenameParams) -> Result<Option<Work
     let no_component = || refused("there is no component at this place".to_owned());
     let (view, _, object) = at(world, &params.text_document_position).ok_or_else(no_component)?;
     let new = params.new_name.as_str();
-    if let Some(fix) = shapes::wrong_key(Keys::ComponentNames, new) {
+    if !shapes::has_form(Keys::ComponentNames, new) {
+        let fix = lint::form(Keys::ComponentNames);
         return Err(refused(format!("`{}` cannot be the name of a component. {fix}", shortened(new))));
     }
     let mut others = object.parent().into_iter().flat_map(|all| all.children(object.keyword()));

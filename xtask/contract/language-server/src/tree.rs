@@ -2,7 +2,6 @@
 
 use checks::breaking::Side;
 use document::openapi::Model;
-use document::rule::Findings;
 use document::{Document, Unreadable, Value};
 use self_cell::self_cell;
 
@@ -17,8 +16,6 @@ self_cell!(
 /// A document that could be read, with its model.
 pub(crate) struct Tree {
     modelled: Modelled,
-    /// The findings about its structure.
-    pub(crate) structure: Findings,
 }
 
 impl Tree {
@@ -28,9 +25,7 @@ impl Tree {
     /// When it is not YAML or JSON, or not OpenAPI 3.0.
     pub(crate) fn read(path: &str, text: &str) -> Result<Self, Unreadable> {
         let document = Document::parse(path, text)?;
-        let mut structure = Findings::default();
-        let modelled = Modelled::new(document, |document| Model::of(document, &mut structure));
-        Ok(Self { modelled, structure })
+        Ok(Self { modelled: Modelled::new(document, |document| Model::of(document)) })
     }
 
     /// The document as a side of a comparison.

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use document::{Span, finding};
+use checks::finding;
+use document::Span;
 use lsp_server::ErrorCode;
 use lsp_types::{Location, Position, Range, TextDocumentPositionParams, Uri};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use document::finding::shortened;
+use document::shortened;
 use fastrand::Rng;
 use serde_json::{Value, json};
 

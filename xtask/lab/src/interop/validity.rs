@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use checks::config::Config;
+use checks::finding::Finding;
 use checks::lint::lint;
+use checks::rule::Profile;
 use document::Document;
-use document::finding::Finding;
-use document::rule::Profile;
 use jiff::civil::date;
 use regex::Regex;
 use serde::de::Error as _;
@@ -17,9 +17,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use xtask::workspace::{in_file, workspace};
 
+use project::release::errors;
+
 use super::Context;
 use super::mutants::{Mutant, mutants};
-use project::release::errors;
 
 /// Valid documents, from the root of the repository.
 const BASES: [&str; 3] = [

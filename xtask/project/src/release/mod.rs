@@ -11,14 +11,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use changes::Release;
 use checks::breaking::{changelog, version};
 use checks::config::Config;
 use checks::drift;
+use checks::finding::{Finding, Severity};
 use checks::lint::lint;
 use checks::outcome::{FailOn, Outcome};
 use document::Document;
-use document::finding::{Finding, Severity};
-use document::release::Release;
 use jiff::civil::Date;
 use semver::Version;
 use serde::Serialize;
@@ -118,7 +118,7 @@ fn config(root: &Path) -> Result<Config, String> {
 
 /// Fails if the document has errors of `lint`.
 fn clean(document: &Document, config: &Config, date: Date) -> Result<(), String> {
-    let found = lint(document, config.dates(date));
+    let found = lint(document, config.settings(date));
     none(document, config, found, "lint", "run `cargo xtask lint` for all of them")
 }
 

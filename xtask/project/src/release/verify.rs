@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use changes::Release;
 use checks::config::Config;
 use checks::lint::lint;
+use checks::rule::Profile;
 use document::Document;
-use document::release::Release;
-use document::rule::Profile;
 use jiff::civil::Date;
 use semver::Version;
 use sha2::{Digest, Sha256};

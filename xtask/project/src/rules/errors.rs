@@ -1,12 +1,12 @@
-//! The bodies of errors, and the statuses and codes of their examples.
+//! The statuses of responses, the bodies of errors, and the statuses and codes of their examples.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use checks::lint::examples_of;
-use document::finding::shortened;
+use checks::rule::{Findings, rules};
 use document::openapi::{Kind, Model, Object, Step};
-use document::rule::{Findings, rules};
+use document::shortened;
 use document::{Entry, Node, Value};
 use regex::Regex;
 
@@ -15,6 +15,8 @@ rules! {
         "Each 4xx and 5xx response has the schema `Error` as `application/json`, and no other body.";
     LISTED: Strict Error "error-code-listed", "this project",
         "The `code` of each error example is in the table of `info.description`, with the same status.";
+    EXPLICIT: Strict Error "explicit-status-codes", "this project",
+        "Responses are listed by status code, without `default` and ranges such as `4XX`.";
     STATUS: Strict Error "error-example-status", "this project",
         "The `status` of each error example is the status of its response.";
 }
@@ -22,6 +24,11 @@ rules! {
 pub(super) fn check(model: &Model<'_>, findings: &mut Findings) {
     let codes = codes(model);
     for responses in model.all(Kind::Responses) {
+        let is_code = |response: &Object<'_>| response.name().bytes().all(|byte| byte.is_ascii_digit());
+        for response in responses.parts().filter(|response| !is_code(response)) {
+            let message = format!("`{}` is not a single status code.", response.name());
+            findings.add(&EXPLICIT, response.spot(), message, "List each status code.");
+        }
         for response in responses.parts().filter(|response| response.name().starts_with(['4', '5'])) {
             let Some(resolved) = response.resolved() else { continue };
             body(response, resolved, findings);

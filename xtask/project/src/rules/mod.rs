@@ -3,10 +3,14 @@
 //! Each has a file in `fixtures/lint` with edits that trigger it and edits that do not.
 //!
 //! - [`routes`]: which paths dropshot can route.
-//! - [`errors`]: the bodies and examples of errors.
+//! - [`errors`]: statuses, and the bodies and examples of errors.
+//! - [`names`]: the case of names.
+//! - [`deprecation`]: the dates and the successor of deprecated operations.
 //! - [`prose`]: what descriptions mention exists.
 
+mod deprecation;
 mod errors;
+mod names;
 mod prose;
 pub(crate) mod routes;
 
@@ -17,7 +21,13 @@ static FIXTURES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/fixtures/lint");
 
 /// The rules, with the function that checks them.
 pub static PROJECT: Project = Project {
-    checks: &[(routes::RULES, routes::check), (errors::RULES, errors::check), (prose::RULES, prose::check)],
+    checks: &[
+        (routes::RULES, routes::check),
+        (errors::RULES, errors::check),
+        (names::RULES, names::check),
+        (deprecation::RULES, deprecation::check),
+        (prose::RULES, prose::check),
+    ],
     fixture: |rule| FIXTURES.get_file(format!("{rule}.yaml"))?.contents_utf8(),
 };
 

@@ -8,9 +8,10 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use checks::lint::items;
-use document::finding::{Spot, shortened};
+use checks::rule::{Findings, rules};
 use document::openapi::{Kind, Model, Object, Step};
-use document::rule::{Findings, rules};
+use document::place::Spot;
+use document::shortened;
 use document::{Node, Span};
 use http::StatusCode;
 use regex::Regex;

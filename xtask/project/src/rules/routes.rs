@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use document::finding::shortened;
+use checks::rule::{Findings, rules};
 use document::openapi::{Kind, Model, Object};
-use document::rule::{Findings, rules};
+use document::shortened;
 
 rules! {
     ROUTABLE: Strict Error "routable-paths", "dropshot; Redocly: no-ambiguous-paths reports fewer",

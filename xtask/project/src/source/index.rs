@@ -1,7 +1,7 @@
 //! An index of the sources: operations, types, constants and functions, with their positions.
 
+use checks::finding::Location;
 use document::Span;
-use document::finding::Location;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;

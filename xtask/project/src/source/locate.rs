@@ -1,6 +1,7 @@
 //! Finds the Rust code of a finding by the trail of its subject.
 
-use document::finding::{Finding, Location, Severity, Subject};
+use checks::finding::{Finding, Location, Severity};
+use document::place::Subject;
 
 use super::index::{Endpoint, Index, RESPONSE_HEADERS, WireType};
 

@@ -12,8 +12,9 @@ mod locate;
 
 use std::path::Path;
 
+use checks::finding::{Finding, Location};
 use checks::report;
-use document::finding::{Finding, Location, Subject};
+use document::place::Subject;
 
 use index::Index;
 

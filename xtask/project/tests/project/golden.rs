@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use checks::drift::compare;
+use checks::finding::{Finding, summary};
 use checks::report::{About, Format, Report, render};
-use document::finding::{Finding, summary};
 use document::{Document, Unreadable};
 use expect_test::{ExpectFile, expect_file};
 use project::source::Sources;

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use changes::Release;
 use document::Document;
-use document::release::Release;
 use fixtures::{CODE, LIBRARY};
 use jiff::civil::{Date, date};
 use project::release::{release, verify};

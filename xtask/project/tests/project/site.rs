@@ -146,7 +146,7 @@ fn the_changes_are_those_of_the_changelog() {
     let changelog = fs::read_to_string(workspace().join("openapi/CHANGELOG.md")).unwrap();
     let mut entries = 0;
     for (path, content) in files.iter().filter(|(path, _)| path.ends_with(".changes.json")) {
-        let release: document::release::Release = serde_json::from_slice(content).unwrap();
+        let release: changes::Release = serde_json::from_slice(content).unwrap();
         assert!(
             changelog.contains(release.to_markdown().trim_end()),
             "{path} differs from openapi/CHANGELOG.md"

@@ -1,9 +1,10 @@
 //! One difference between two documents.
 
-use document::finding::{Finding, Location, Severity, Subject, capitalised};
+use document::place::Subject;
 use document::repair::Repair;
 
 use super::rules::ChangeRule;
+use crate::finding::{Finding, Location, Severity, capitalised};
 
 /// A difference between the base and the revision.
 #[derive(Clone, Debug, PartialEq, Eq)]

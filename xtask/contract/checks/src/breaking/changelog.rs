@@ -3,12 +3,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use document::finding::Severity;
-use document::release::{Entry, Release};
+use changes::{Entry, Release};
 
 use super::change::Change;
 use super::rules::{Bump, Chapter};
 use super::version::bump;
+use crate::finding::Severity;
 
 /// Returns the release of version `to` on `date`, with its changes in the order of the chapters. `from` is the version
 /// before it; `None` for the first release. Waived changes are listed, but not as breaking.

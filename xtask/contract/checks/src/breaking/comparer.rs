@@ -9,7 +9,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use document::finding::Severity;
 use document::openapi::{Id, Model, Object};
 use document::{Document, Node, pointer};
 use jiff::civil::Date;
@@ -23,6 +22,7 @@ use super::rules::{self, ChangeRule, Role};
 use super::schemes::Schemes;
 use super::subtypes::Subtypes;
 use super::users::{DOCUMENT, User, Users, push_new};
+use crate::finding::Severity;
 use crate::subschema::{Budget, Inclusion};
 
 /// A change whose operations are not known yet.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
-use document::finding::shortened;
+use document::shortened;
 use document::{Node, Value};
 
 use crate::subschema;

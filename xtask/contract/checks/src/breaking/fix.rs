@@ -1,6 +1,5 @@
 //! The fix of a change: what to restore or remove, or the version that allows the change.
 
-use document::finding::Severity;
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
@@ -8,6 +7,7 @@ use super::change::Change;
 use super::place::At;
 use super::rules::{Bump, ChangeRule, Chapter};
 use super::version::{Versions, bump};
+use crate::finding::Severity;
 
 /// The days until a suggested waiver expires.
 const DAYS: i64 = 90;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
-use document::finding::nearest;
+use document::names::nearest;
 use document::openapi::Object;
 
 use super::data::{Paired, canonical, pairs};

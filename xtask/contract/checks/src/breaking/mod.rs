@@ -58,9 +58,11 @@ use jiff::civil::Date;
 
 use comparer::Comparer;
 use document::Document;
-use document::finding::{Location, Severity, capitalised};
-use document::openapi::{Invalid, LeftOut, Model, Reason};
-use document::rule::{Findings, Rule};
+use document::openapi::{Invalid, Model, Reason};
+
+use crate::finding::{Location, Severity, capitalised};
+use crate::rule::Rule;
+use crate::understood::LeftOut;
 
 /// All rules.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
@@ -79,7 +81,7 @@ pub struct Side<'a> {
 /// Returns the changes from `base` to `revision`, the most severe first, then in the order of the file. `today`
 /// decides which sunset dates have passed. [`version::judge`] checks the version.
 pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change> {
-    let [old, new] = [base, revision].map(|document| Model::of(document, &mut Findings::default()));
+    let [old, new] = [base, revision].map(Model::of);
     let (base, revision) = (Side { document: base, model: &old }, Side { document: revision, model: &new });
     compare_sides(base, revision, today)
 }
@@ -88,11 +90,12 @@ pub fn compare(base: &Document, revision: &Document, today: Date) -> Vec<Change>
 pub fn compare_sides(base: Side<'_>, revision: Side<'_>, today: Date) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     for (side, other) in [(base, revision), (revision, base)] {
-        let left_out = side.model.invalid().iter().filter(|place| !is_unchanged(place, side, other));
-        changes.extend(LeftOut::of(left_out).map(|left_out| not_understood(side.document, left_out)));
+        let left_out = LeftOut::of(side.model, |place| is_unchanged(place, side, other));
+        changes.extend(left_out.map(|left_out| not_understood(side.document, left_out)));
     }
-    let invalid = revision.model.invalid().iter().filter(|place| is_unchanged(place, revision, base));
-    let elsewhere = LeftOut::of(invalid.filter(|place| place.reason == Reason::OtherFile));
+    let is_harmless =
+        |place: &Invalid<'_>| place.reason != Some(Reason::OtherFile) || !is_unchanged(place, revision, base);
+    let elsewhere = LeftOut::of(revision.model, is_harmless);
     // The other file may have changed.
     changes.extend(elsewhere.map(|left_out| Change {
         severity: Severity::Warning,
@@ -116,8 +119,9 @@ pub fn compare_sides(base: Side<'_>, revision: Side<'_>, today: Date) -> Vec<Cha
 }
 
 /// Whether the other document has the same value at a place that is not understood, and so no change there.
-fn is_unchanged(Invalid { finding, .. }: &Invalid, side: Side<'_>, other: Side<'_>) -> bool {
-    let value = |side: Side<'_>| side.document.root.pointer(&finding.pointer).map(data::canonical);
+fn is_unchanged(place: &Invalid<'_>, side: Side<'_>, other: Side<'_>) -> bool {
+    let pointer = place.spot(side.model).pointer;
+    let value = |side: Side<'_>| side.document.root.pointer(&pointer).map(data::canonical);
     value(side).is_some() && value(side) == value(other)
 }
 

@@ -2,11 +2,12 @@
 
 use std::ops::Deref;
 
-use document::finding::{Location, Subject};
 use document::openapi::{Kind, Object, Step, head};
+use document::place::Subject;
 use document::{Entry, Node, Span, Value};
 
 use super::data::{canonical, display};
+use crate::finding::Location;
 
 /// A place. It dereferences to the node at the place.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use document::finding::shortened;
 use document::openapi::{Object, Operation, Requirement, Security};
+use document::shortened;
 
 use super::comparer::Comparer;
 use super::place::At;

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use document::finding::shortened;
 use document::openapi::{Kind, Object, Operation, Server, template};
+use document::shortened;
 
 use super::comparer::Comparer;
 use super::data::pairs;

@@ -6,13 +6,14 @@
 //! version that of the minor one (semver.org, items 4 and 8). A pre-release promises no compatibility, so after one any
 //! later version is enough (item 9).
 
-use document::finding::{Location, Severity, Subject};
+use document::place::Subject;
 use document::repair::Repair;
 use document::{Document, Node};
 use semver::{BuildMetadata, Version};
 
 use super::change::Change;
 use super::rules::{self, Bump, ChangeRule};
+use crate::finding::{Location, Severity};
 
 /// The versions of two documents.
 #[derive(Clone, Debug, PartialEq, Eq)]

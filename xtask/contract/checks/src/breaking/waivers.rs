@@ -1,13 +1,15 @@
 //! Waivers allow intended breaking changes, each for a reason, and for one release or until a date.
 
 use document::Document;
-use document::finding::{Severity, Subject, shortened};
+use document::place::Subject;
+use document::shortened;
 use jiff::civil::Date;
 
 use super::change::Change;
 use super::rules::{self, Bump, change_rules};
 use super::version::version;
 use crate::exception::{Exceptions, Term};
+use crate::finding::Severity;
 
 /// Whether the changes of a rule can be waived.
 pub(crate) fn can_be_waived(rule: &str) -> bool {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use document::finding::Finding;
-use document::rule::{Profile, not_shown};
 use serde::Deserialize;
 
+use crate::finding::Finding;
 use crate::lint::SUNSET_DAYS;
 use crate::registry;
+use crate::rule::{Profile, not_shown};
 
 /// The table `[limits]`.
 #[derive(Clone, Copy, Debug, Deserialize)]

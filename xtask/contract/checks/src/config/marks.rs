@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use document::finding::{Finding, Location, Severity, Subject, shortened};
+use crate::finding::{Finding, Location, Severity};
+use document::place::Subject;
+use document::shortened;
 use document::{Document, Entry, Node, Value, pointer};
 
 use crate::exception::{EXTENSION, Exception};

@@ -14,9 +14,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::ValueEnum as _;
-use document::finding::{File, Finding, Location, Severity, Subject, shortened};
-use document::rule::{Profile, Rule};
-use document::{Document, Span};
+use document::place::Subject;
+use document::{Document, Span, shortened};
 use glob::Pattern;
 use jiff::civil::Date;
 use semver::Version;
@@ -24,13 +23,16 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
+use limits::Limits;
+use search::nearest;
+
 use crate::baseline::{Baseline, Compared};
 use crate::breaking::waivers::can_be_waived;
 use crate::exception::{Exception, Exceptions, Term};
-use crate::lint::Dates;
+use crate::finding::{File, Finding, Location, Severity};
+use crate::lint::{self, Settings};
 use crate::registry;
-use limits::Limits;
-use search::nearest;
+use crate::rule::{Profile, Rule};
 
 /// The rules that apply, their severities, and the accepted findings.
 #[derive(Debug, Default)]
@@ -233,9 +235,11 @@ impl Config {
         }
     }
 
-    /// Returns the dates with which a document is checked.
-    pub fn dates(&self, today: Date) -> Dates {
-        Dates { today, sunset_days: self.limits.sunset_days }
+    /// Returns what a check of a document depends on.
+    pub fn settings(&self, today: Date) -> Settings {
+        let is_off = |rule: &&Rule| self.severity(rule.name, rule.severity).is_none();
+        let off = lint::rules().filter(is_off).map(|rule| rule.name).collect();
+        Settings { today, sunset_days: self.limits.sunset_days, off }
     }
 
     /// Applies severities, `ignore` entries, the exceptions of the document and the baseline to all findings of a family

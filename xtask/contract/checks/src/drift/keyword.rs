@@ -1,9 +1,9 @@
 //! Compares keywords that hold plain data.
 
 use document::Node;
-use document::finding::shortened;
 use document::openapi::{Kind, Object, Parameter, Shape};
 use document::repair::Repair;
+use document::shortened;
 use serde_json::{Value, json};
 
 use super::rules::differs;

@@ -21,9 +21,11 @@ mod tolerated;
 use std::collections::HashSet;
 
 use document::Document;
-use document::finding::{Finding, Subject};
-use document::openapi::{LeftOut, Model, NOT_UNDERSTOOD, Object};
-use document::rule::Findings;
+use document::openapi::{Model, Object};
+use document::place::Subject;
+
+use crate::finding::{Finding, Sides};
+use crate::understood::{LeftOut, NOT_UNDERSTOOD};
 
 pub use rules::rules;
 pub use tolerated::{TOLERATED, Tolerated};
@@ -33,8 +35,8 @@ pub use tolerated::{TOLERATED, Tolerated};
 /// A part of the document that is not valid OpenAPI is one finding. Differences that may follow from it are reported after
 /// it is fixed: those below it, and those of the objects above it as a whole.
 pub fn compare(document: &Document, code: &Document) -> Vec<Finding> {
-    let written = Model::of(document, &mut Findings::default());
-    let coded = Model::of(code, &mut Findings::default());
+    let written = Model::of(document);
+    let coded = Model::of(code);
     let mut comparison = Comparison { operation: None, found: Vec::new() };
     if written.is_complete() {
         let (written, coded) = (written.root(), coded.root());
@@ -42,7 +44,7 @@ pub fn compare(document: &Document, code: &Document) -> Vec<Finding> {
         comparison.servers(written, coded);
     }
     let mut findings = merged(comparison.found);
-    if let Some(LeftOut { pointers, first, message }) = LeftOut::of(written.invalid()) {
+    if let Some(LeftOut { pointers, first, message }) = LeftOut::of(&written, |_| false) {
         let above = |at: &str| at.match_indices('/').map(|(end, _)| at[..end].to_owned()).collect::<Vec<_>>();
         let owners: HashSet<String> = pointers.iter().flat_map(|place| above(place)).collect();
         findings.retain(|Finding { pointer, .. }| {
@@ -90,9 +92,9 @@ impl Comparison {
 
 /// Merges equal findings about the same place, and keeps the operations of all of them.
 fn merged(mut findings: Vec<Finding>) -> Vec<Finding> {
-    fn place(finding: &Finding) -> (usize, usize, [&str; 4]) {
-        let Finding { span, rule, pointer, file, code, .. } = finding;
-        (span.start, span.end, [rule, pointer, file, code])
+    fn place(finding: &Finding) -> (usize, usize, [&str; 2], &Option<Sides>) {
+        let Finding { span, rule, pointer, says, .. } = finding;
+        (span.start, span.end, [rule, pointer], says)
     }
     findings.sort_by(|one, other| place(one).cmp(&place(other)));
     findings.dedup_by(|next, kept| {

@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use document::finding::{Spot, Subject, shortened};
 use document::openapi::{Kind, Object};
+use document::place::{Spot, Subject};
+use document::shortened;
 
 use super::{Comparison, Pair, rules};
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use document::Node;
-use document::finding::{Spot, Subject, shortened};
 use document::openapi::{Kind, Object, Operation, PathItem, Requirement, Server};
+use document::place::{Spot, Subject};
 use document::repair::Repair;
+use document::shortened;
 use serde_json::{Value, json};
 
 use super::keyword::display;

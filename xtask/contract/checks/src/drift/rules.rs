@@ -1,8 +1,9 @@
 //! The rules of drift. All of them report an error: the document and the code must agree.
 
-use document::finding::Severity;
 use document::openapi::Kind;
-use document::rule::Rule;
+
+use crate::finding::Severity;
+use crate::rule::Rule;
 
 const fn drift(name: &'static str, explanation: &'static str) -> Rule {
     Rule::comparison(name, Severity::Error, "this project", explanation)

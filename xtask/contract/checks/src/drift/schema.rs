@@ -1,7 +1,7 @@
 //! Compares schemas by name if they have one, else keyword by keyword.
 
-use document::finding::Spot;
 use document::openapi::{Kind, Object, Shape, head};
+use document::place::Spot;
 use document::repair::Repair;
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Checks one document by itself: whether it is valid, and whether it follows the rules of a profile.
 //!
-//! [`Model::of`] checks the structure against OpenAPI 3.0.3. All other rules work on the model. Each module checks
+//! [`Model::of`] checks the structure against OpenAPI 3.0.3, and all rules work on the model. Each module checks
 //! its kinds of objects in one pass, so that the cost grows linearly with the document.
 //!
 //! Rules that Spectral or Redocly also have use the same names. Each rule has a file in `fixtures/lint` with edits
@@ -11,15 +11,22 @@
 
 pub mod examples;
 mod rules;
+mod structure;
 
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use document::finding::{Finding, Spot};
-use document::openapi::{self, Model, Object, Parameter, Step, head};
-use document::rule::{Findings, Rule};
+use document::openapi::{Kind, Model, Object, Parameter, Step, head};
+use document::place::Spot;
 use document::{Document, Node};
+use jiff::civil::Date;
 
-pub use rules::deprecation::{Dates, SUNSET_DAYS};
+use crate::finding::Finding;
+use crate::rule::{Findings, Rule};
+
+pub use rules::deprecation::SUNSET_DAYS;
+pub use structure::form;
+pub(crate) use structure::{Description, describe};
 
 /// Checks a document, and adds the findings of its rules.
 pub type Check = fn(&Model<'_>, &mut Findings);
@@ -40,9 +47,9 @@ static PROJECT: OnceLock<&Project> = OnceLock::new();
 ///
 /// ```
 /// use checks::lint::{Project, add_project};
-/// use document::finding::Severity;
+/// use crate::finding::Severity;
 /// use document::openapi::{Kind, Model};
-/// use document::rule::{Findings, Profile, Rule};
+/// use crate::rule::{Findings, Fix, Profile, Rule};
 ///
 /// static TITLE: Rule = Rule {
 ///     name: "title-length",
@@ -50,6 +57,7 @@ static PROJECT: OnceLock<&Project> = OnceLock::new();
 ///     profile: Profile::Strict,
 ///     explanation: "The title has at most 40 characters.",
 ///     origin: "our guidelines",
+///     fix: Fix::Manual,
 /// };
 ///
 /// fn title(model: &Model<'_>, findings: &mut Findings) {
@@ -98,29 +106,47 @@ const CHECKS: &[(&[&Rule], Check)] = &[
     (rules::bounds::RULES, rules::bounds::check),
     (rules::patterns::RULES, rules::patterns::check),
     (rules::named::RULES, rules::named::check),
-    (rules::names::RULES, rules::names::check),
+    (rules::merge_keys::RULES, rules::merge_keys::check),
     (examples::RULES, examples::check),
 ];
 
-/// Lints a document. Returns findings about validity first, and the others in the order of the file. Sunset
-/// dates are compared with `dates`.
-pub fn lint(document: &Document, dates: impl Into<Dates>) -> Vec<Finding> {
-    let mut findings = Findings::default();
-    let model = Model::of(document, &mut findings);
-    check(&model, dates, findings)
+/// What a check depends on, beside the document.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The date with which those of the document are compared.
+    pub today: Date,
+    /// The number of days before a sunset on which warnings begin.
+    pub sunset_days: u16,
+    /// The names of the rules that are not checked.
+    pub off: HashSet<&'static str>,
 }
 
-/// Lints a document by its model and the findings of its structure.
-pub fn check(model: &Model<'_>, dates: impl Into<Dates>, mut findings: Findings) -> Vec<Finding> {
+impl From<Date> for Settings {
+    /// All rules, with their defaults.
+    fn from(today: Date) -> Self {
+        Self { today, sunset_days: SUNSET_DAYS, off: HashSet::new() }
+    }
+}
+
+/// Lints a document. Returns findings about validity first, and the others in the order of the file.
+pub fn lint(document: &Document, settings: impl Into<Settings>) -> Vec<Finding> {
+    check(&Model::of(document), settings)
+}
+
+/// Lints a document by its model.
+pub fn check(model: &Model<'_>, settings: impl Into<Settings>) -> Vec<Finding> {
+    let settings = settings.into();
+    let mut findings = Findings::without(settings.off.clone());
+    structure::check(model, &mut findings);
     if !model.is_complete() {
         return findings.sorted();
     }
-    for (_, check) in CHECKS.iter().chain(of_project()) {
-        if !findings.is_full() {
+    for (rules, check) in CHECKS.iter().chain(of_project()) {
+        if findings.wants(rules) {
             check(model, &mut findings);
         }
     }
-    rules::deprecation::check(model, dates.into(), &mut findings);
+    rules::deprecation::check(model, &settings, &mut findings);
     findings.sorted()
 }
 
@@ -128,7 +154,35 @@ pub fn check(model: &Model<'_>, dates: impl Into<Dates>, mut findings: Findings)
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let checks =
         CHECKS.iter().chain(of_project()).map(|(rules, _)| *rules).chain([rules::deprecation::RULES]);
-    openapi::rules().chain(checks.flatten().copied())
+    structure::RULES.iter().copied().chain(checks.flatten().copied())
+}
+
+/// Reports the objects that lack something. If several objects all lack it, that has one cause and is one finding.
+pub(crate) fn lacking<'a>(
+    rule: &Rule,
+    objects: impl Iterator<Item = Object<'a>>,
+    (what, fix): (&str, &str),
+    has: impl Fn(&Object<'a>) -> bool,
+    findings: &mut Findings,
+) {
+    let objects: Vec<_> = objects.collect();
+    let lack: Vec<_> = objects.iter().filter(|object| !has(object)).collect();
+    if let [first, _, ..] = &*lack
+        && lack.len() == objects.len()
+    {
+        let (root, number) = (first.model().root(), lack.len());
+        let (place, noun) = match first.kind() {
+            Kind::Operation | Kind::Responses => ("paths", Kind::Operation.word()),
+            Kind::Tag => ("tags", Kind::Tag.word()),
+            kind => ("components", kind.word()),
+        };
+        let message = format!("All {number} {noun}s have no {what}.");
+        findings.add(rule, root.key_spot(place), message, fix);
+        return;
+    }
+    for object in lack {
+        findings.add(rule, object.spot(), format!("{} has no {what}.", object.subject()), fix);
+    }
 }
 
 /// The items of a list under a keyword; none if the value is not a list.

@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 
 use document::Span;
-use document::finding::{Finding, Severity};
 
 use super::{About, Sources, end, from_root};
+use crate::finding::{Finding, Severity};
 
 pub(super) fn render(about: &About<'_>, sources: &Sources) -> String {
     let file = from_root(sources.root(), about.path);

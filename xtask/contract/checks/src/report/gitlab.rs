@@ -2,7 +2,7 @@
 //!
 //! Source: "Code Quality", "Code Quality report format", in the documentation of GitLab.
 
-use document::finding::Severity;
+use crate::finding::Severity;
 use serde_json::json;
 
 use super::{Report, from_root};

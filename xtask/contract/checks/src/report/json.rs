@@ -1,11 +1,11 @@
 //! Findings for a program: one array, whose shape `cargo xtask check --help` describes.
 
 use document::Span;
-use document::finding::Finding;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{About, Sources, end, from_root};
+use crate::finding::Finding;
 
 pub(super) fn render(about: &[About<'_>], sources: &Sources) -> String {
     let shown = about.iter().flat_map(|about| {
@@ -46,7 +46,7 @@ fn show(finding: &Finding, file: &str, text: &str, sources: &Sources) -> Ordered
         ("elsewhere", json!(finding.elsewhere.as_ref().map(ToString::to_string).unwrap_or_default())),
         ("was", json!(finding.elsewhere.as_ref().map_or("", |place| &place.pointer))),
         ("accepted", json!(finding.accepted)),
-        ("says", json!({ "document": finding.file, "code": finding.code })),
+        ("says", json!(finding.says.clone().unwrap_or_default())),
         ("impact", json!(finding.impact)),
         ("fix", json!(finding.fix)),
         ("operations", json!(finding.operations)),

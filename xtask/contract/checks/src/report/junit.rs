@@ -4,7 +4,7 @@
 
 use std::io;
 
-use document::finding::{Finding, Severity};
+use crate::finding::{Finding, Severity};
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 

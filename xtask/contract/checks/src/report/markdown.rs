@@ -1,6 +1,6 @@
 //! Findings as Markdown: the summary, and a table of the findings.
 
-use document::finding::{Finding, Location, Severity};
+use crate::finding::{Finding, Location, Severity};
 
 use super::{Report, from_root};
 use crate::markdown::{code, table, text};

@@ -13,7 +13,8 @@ use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use document::Span;
-use document::finding::Finding;
+
+use crate::finding::Finding;
 
 /// The files to which findings refer, in addition to the document.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use document::finding::{Finding, Severity, capitalised, summary};
+use crate::finding::{Finding, Severity, capitalised, summary};
 
 use crate::markdown::plain;
 

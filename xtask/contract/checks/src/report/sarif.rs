@@ -4,12 +4,12 @@
 //! compiles a second `syn`.
 
 use document::Span;
-use document::finding::{Finding, Severity};
 use fluent_uri::pct_enc::EString;
 use fluent_uri::pct_enc::encoder::{Data, Path};
 use serde_json::{Value, json};
 
 use super::{About, Report, Sources, end, from_root};
+use crate::finding::{Finding, Severity};
 use crate::fingerprint::Fingerprints;
 use crate::{explanation, registry};
 

@@ -2,10 +2,10 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use document::Span;
-use document::finding::{Finding, Severity};
 
 use super::overview::{joined, overview};
 use super::{About, Report, Sources, from_here};
+use crate::finding::{Finding, Severity};
 use crate::markdown::plain;
 
 /// Formats the findings: an overview if they are many, then those that say the same as one.
@@ -33,16 +33,16 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
         Severity::Warning => Level::WARNING,
         Severity::Error | Severity::Unreadable => Level::ERROR,
     };
-    let code = (!finding.code.is_empty()).then(|| format!("code: {}", finding.code));
+    let code = finding.says.as_ref().map(|says| format!("code: {}", says.code));
     let title = level.primary_title(finding.message.as_str()).id(finding.rule.as_str());
     let (group, path) = (Group::with_title(title), about.path.to_owned());
     let mut group = with_line(group, path, about.text, finding.span, AnnotationKind::Primary, code);
     let source = finding.source.as_ref();
     if let Some((location, text)) = source.and_then(|it| Some((it, sources.text(&it.file)?))) {
-        let label = match finding.code.is_empty() {
-            true => "the code of this finding",
-            false if finding.rule.ends_with("-not-in-code") => "the place in the code where it is missing",
-            false => "the code differs here",
+        let label = match &finding.says {
+            None => "the code of this finding",
+            Some(_) if finding.rule.ends_with("-not-in-code") => "the place in the code where it is missing",
+            Some(_) => "the code differs here",
         };
         let (path, label) = (from_here(sources.root(), &location.file), Some(label.to_owned()));
         group = with_line(group, path, text, location.span, AnnotationKind::Context, label);

@@ -3,6 +3,7 @@
 mod breaking;
 mod drift;
 mod growth;
+mod judge;
 mod lint;
 mod oracle;
 

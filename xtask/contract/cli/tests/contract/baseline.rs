@@ -4,10 +4,10 @@ use fixtures::{CODE, LIBRARY};
 
 use super::{TODAY, Workplace, edited};
 
-/// Returns a document with an unknown keyword in place of a missing one, and with an operationId that is not in camelCase.
+/// Returns a document with an unknown keyword in place of a missing one, and with an operationId with a space.
 fn with_findings() -> String {
     edited("summary: List books", "sumary: List books")
-        .replace("operationId: getBook", "operationId: get_book")
+        .replace("operationId: getBook", "operationId: get book")
 }
 
 fn lint(workplace: &Workplace, more: &[&str]) -> (Option<i32>, String) {

@@ -251,7 +251,7 @@ fn the_changelog_is_markdown_without_rules_and_lines_or_data() {
     assert!(printed.contains("`maximum` changed from 100 to 200"), "{printed}");
     let arguments = ["changelog", "old.yaml", "new.yaml", "--today", TODAY, "--format"];
     let (code, json) = workplace.run(&[&arguments[..], &["json"]].concat());
-    let release: document::release::Release = serde_json::from_str(&json).unwrap();
+    let release: changes::Release = serde_json::from_str(&json).unwrap();
     assert_eq!((code, release.to_markdown()), (Some(0), printed));
     assert_eq!((release.version.as_str(), release.previous.as_deref()), ("1.1.0", Some("1.0.0")));
     let (code, printed) = workplace.run(&[&arguments[..], &["sarif"]].concat());

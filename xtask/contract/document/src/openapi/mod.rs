@@ -45,6 +45,7 @@ macro_rules! resolved_views {
 }
 
 mod encoding;
+mod invalid;
 mod media_type;
 mod model;
 mod operation;
@@ -54,9 +55,9 @@ mod security;
 pub mod shapes;
 mod structure;
 mod tables;
-mod understood;
 
 pub use encoding::Encoding;
+pub use invalid::{Flaw, Invalid, Reason};
 pub use media_type::{Header, RequestBody, Response, covering_media_types, is_json, normal_media_type};
 pub use model::{Id, Model, Object, Step, head};
 pub use operation::{METHODS, Operation, PathItem, Server, covering_statuses, template};
@@ -64,11 +65,3 @@ pub use parameter::{Parameter, Serialization};
 pub use references::in_place;
 pub use security::{Requirement, Security};
 pub use tables::{Demand, Keys, Kind, Shape, Table};
-pub use understood::{Invalid, LeftOut, NOT_UNDERSTOOD, Reason};
-
-use crate::rule::Rule;
-
-/// The rules that [`Model::of`] checks.
-pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    [structure::RULES, references::RULES].into_iter().flatten().copied()
-}

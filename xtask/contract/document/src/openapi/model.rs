@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{Invalid, Kind, Reason};
-use crate::finding::{Finding, Spot, Subject};
-use crate::rule::Findings;
+use super::{Invalid, Kind};
+use crate::place::{Spot, Subject};
 use crate::text::{Document, Node, Span, Value, pointer};
 
 /// Identifies an object within its model.
@@ -47,28 +46,23 @@ pub struct Model<'a> {
     /// The object of each node that is one, by the address of the node.
     pub(super) places: HashMap<usize, Id>,
     pub(super) complete: bool,
-    pub(super) invalid: Vec<Invalid>,
+    pub(super) invalid: Vec<Invalid<'a>>,
 }
 
 impl<'a> Model<'a> {
-    /// Builds the model of a document and reports the errors of its structure.
-    pub fn of(document: &'a Document, findings: &mut Findings) -> Self {
-        super::structure::model(document, findings)
+    /// Builds the model of a document.
+    pub fn of(document: &'a Document) -> Self {
+        super::structure::model(document)
     }
 
-    /// Whether the whole document is in one file. If not, a finding reports it, and further checks would report
-    /// only consequences.
+    /// Whether the whole document is in one file. If not, further checks would report only consequences.
     pub fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// The places that a comparison cannot use. Invalid values without influence on a comparison are not among them.
-    pub fn invalid(&self) -> &[Invalid] {
+    /// What violates the specification in the structure. An alias has its violations at each use.
+    pub fn invalid(&self) -> &[Invalid<'a>] {
         &self.invalid
-    }
-
-    pub(super) fn note_invalid(&mut self, finding: Option<Finding>, reason: Reason) {
-        self.invalid.extend(finding.map(|finding| Invalid { finding, reason }));
     }
 
     /// The text of the document.
@@ -342,6 +336,10 @@ impl<'a> Object<'a> {
                 Kind::Schema if object.keyword() == "properties" => with("property", object.name()),
                 // A schema without a name does not help to find its parts.
                 Kind::Schema if !object.is_named() && object != *self => continue,
+                Kind::Schema if object.keyword() == "items" => with("items", ""),
+                Kind::Schema if object.keyword() == "allOf" => with("`allOf` part", ""),
+                Kind::Schema if object.keyword() == "oneOf" => with("`oneOf` alternative", ""),
+                Kind::Schema if object.keyword() == "anyOf" => with("`anyOf` alternative", ""),
                 kind => with(kind.word(), if object.is_named() { object.name() } else { "" }),
             };
         }

@@ -10,31 +10,13 @@ use std::collections::{HashMap, HashSet};
 use crate::text::{Entry, Node, Span, Value};
 
 use super::model::{Id, Model, Record, Step, address, head};
+use super::shapes::Wrong;
 use super::tables::{Demand, Keys, Kind, Shape};
-use super::{Reason, references, shapes};
-use crate::finding::{Spot, Subject, edit_distance, shortened};
-use crate::rule::{Added, Findings, Rule, rules};
+use super::{Flaw, Invalid, Reason, references, shapes};
 use crate::text::{Document, pointer};
 
-rules! {
-    KEYWORD: Spec Error "struct-keyword", "OpenAPI 3.0.3, 4.7 and 4.9; Redocly: struct",
-        "Each key of an object is a keyword of that object, or an `x-` extension where extensions are \
-         allowed.";
-    MISSING: Spec Error "struct-missing", "OpenAPI 3.0.3, 4.7; Redocly: struct",
-        "An object has all of its required keywords.";
-    TYPE: Spec Error "struct-type", "OpenAPI 3.0.3, 4.7; Redocly: struct",
-        "The value of a keyword has the type that the specification defines.";
-    VALUE: Spec Error "struct-value", "OpenAPI 3.0.3, 4.7; Redocly: struct",
-        "A keyword with a fixed set of values has one of them; a URL, an email address and a count are \
-         well-formed.";
-    KEY: Spec Error "struct-key", "OpenAPI 3.0.3, 4.7.7.1, 4.7.8.1 and 4.7.16.1",
-        "Paths begin with `/`; status codes and component names have the required form.";
-    SIBLINGS: Recommended Error "no-$ref-siblings", "OpenAPI 3.0.3, 4.7.23; Spectral: no-$ref-siblings",
-        "A Reference Object has no keyword beside `$ref`, because readers must ignore it.";
-}
-
-/// Builds the model of a document and reports the errors of its structure.
-pub(super) fn model<'a>(document: &'a Document, findings: &mut Findings) -> Model<'a> {
+/// Builds the model of a document.
+pub(super) fn model(document: &Document) -> Model<'_> {
     let model = Model {
         text: &document.text,
         objects: Vec::new(),
@@ -43,18 +25,17 @@ pub(super) fn model<'a>(document: &'a Document, findings: &mut Findings) -> Mode
         complete: true,
         invalid: Vec::new(),
     };
-    let mut walker = Walker { model, findings, parent: None, steps: Vec::new(), wrong_keys: HashSet::new() };
+    let mut walker = Walker { model, parent: None, steps: Vec::new(), wrong_keys: HashSet::new() };
     walker.open(Kind::OpenApi, &document.root, None, false);
     walker.extensions(&document.root);
     let mut model = walker.model;
     references::follow(&document.root, &mut model);
-    references::check(&mut model, findings);
+    references::check(&mut model);
     model
 }
 
-struct Walker<'a, 'f> {
+struct Walker<'a> {
     model: Model<'a>,
-    findings: &'f mut Findings,
     parent: Option<Id>,
     /// The steps from the parent to the current node.
     steps: Vec<Step<'a>>,
@@ -62,11 +43,11 @@ struct Walker<'a, 'f> {
     wrong_keys: HashSet<(Kind, usize)>,
 }
 
-impl<'a> Walker<'a, '_> {
+impl<'a> Walker<'a> {
     /// Visits an object, or a reference to one if `reference` is its `$ref`.
     fn object(&mut self, kind: Kind, node: &'a Node, key: Option<Span>, reference: Option<&'a Entry>) {
         if !matches!(node.value, Value::Mapping(_)) {
-            return self.wrong_type(&shapes::with_article(kind.table().name), node);
+            return self.wrong_type(Shape::Object(kind), node);
         }
         self.open(kind, node, key, reference.is_some());
         let Some(reference) = reference else { return };
@@ -76,9 +57,7 @@ impl<'a> Walker<'a, '_> {
         // The fields of a path item complete those of the referenced one (section 4.7.9.1).
         let siblings = node.entries().iter().filter(|entry| entry.key != "$ref" && kind != Kind::PathItem);
         for entry in siblings {
-            let message = format!("`{}` is ignored, because it is beside `$ref`.", shortened(&entry.key));
-            let fix = "Remove it, or replace the reference by the object.";
-            self.say(&SIBLINGS, &[Step::Key(&entry.key)], entry.key_span, message, fix).remove();
+            self.note(&[Step::Key(&entry.key)], entry.key_span, Flaw::Sibling(&entry.key), None);
         }
     }
 
@@ -130,12 +109,10 @@ impl<'a> Walker<'a, '_> {
             };
             let is_missing = *demand == Demand::Required && node.entry(keyword).is_none();
             if is_missing && !node.entries().iter().any(is_misspelt) {
-                let spot = self.model.object(id).spot();
-                let message = format!("{} has no `{keyword}`.", spot.subject);
-                let added = self.findings.add(&MISSING, spot, message, format!("Add `{keyword}`."));
                 // Such a parameter is left out of its operation.
-                let parameter = added.copied().filter(|_| kind == Kind::Parameter);
-                self.model.note_invalid(parameter, Reason::Content);
+                let reason = (kind == Kind::Parameter).then_some(Reason::Content);
+                let (span, flaw) = (self.model.object(id).span(), Flaw::Missing(keyword));
+                self.model.invalid.push(Invalid { object: id, steps: Vec::new(), span, flaw, reason });
             }
         }
         self.parent = parent;
@@ -153,28 +130,12 @@ impl<'a> Walker<'a, '_> {
             if !self.wrong_keys.insert((kind, entry.key_span.start)) {
                 return;
             }
-            let message =
-                format!("`{}` is not a keyword of the {}.", shortened(&entry.key), kind.table().name);
-            let fix = shapes::instead_of(kind, &entry.key);
-            let added = self.say(&KEYWORD, &[], entry.key_span, message, fix);
             // A reference where the specification allows none replaces everything that surrounds it.
-            let reference = added.copied().filter(|_| entry.key == "$ref");
-            let reason = reason(entry);
-            let at = added.place();
-            shapes::repair_of(kind, &entry.key, at).into_iter().fold(added, Added::repair);
-            self.model.note_invalid(reference, reason);
-            return;
+            let reason = (entry.key == "$ref").then(|| reason(entry));
+            return self.note(&[], entry.key_span, Flaw::Keyword(entry), reason);
         }
-        if let Some(fix) = shapes::wrong_key(*keys, &entry.key) {
-            let message =
-                format!("`{}` cannot be a key of the {}.", shortened(&entry.key), kind.table().name);
-            let added = self.say(&KEY, &[], entry.key_span, message, fix);
-            let found = added.copied();
-            if *keys == Keys::Paths {
-                added.rename(&format!("/{}", entry.key));
-            }
-            self.model.note_invalid(found, reason(entry));
-            return;
+        if !shapes::has_form(*keys, &entry.key) {
+            return self.note(&[], entry.key_span, Flaw::Key(*keys, &entry.key), Some(reason(entry)));
         }
         self.value(shape, &entry.value, Some(entry.key_span));
     }
@@ -183,9 +144,7 @@ impl<'a> Walker<'a, '_> {
         match shape {
             Shape::List(shape) => {
                 let Value::Sequence(items) = &node.value else {
-                    let is_one = matches!(**shape, Shape::Text) && node.as_str().is_some();
-                    let list = is_one.then(|| vec![node.to_json()].into());
-                    return self.wrong_type_or("an array", node, list);
+                    return self.wrong_type(Shape::List(shape), node);
                 };
                 for (number, item) in items.iter().enumerate() {
                     self.steps.push(Step::Item(number));
@@ -195,14 +154,12 @@ impl<'a> Walker<'a, '_> {
             }
             Shape::Map(keys, shape) => {
                 if !matches!(node.value, Value::Mapping(_)) {
-                    return self.wrong_type("a mapping", node);
+                    return self.wrong_type(Shape::Map(*keys, shape), node);
                 }
                 for entry in node.entries() {
                     self.steps.push(Step::Key(&entry.key));
-                    if let Some(fix) = shapes::wrong_key(*keys, &entry.key) {
-                        let message =
-                            format!("`{}` cannot be the name of a component.", shortened(&entry.key));
-                        self.say(&KEY, &[], entry.key_span, message, fix);
+                    if !shapes::has_form(*keys, &entry.key) {
+                        self.note(&[], entry.key_span, Flaw::Key(*keys, &entry.key), None);
                     }
                     self.value(shape, &entry.value, Some(entry.key_span));
                     self.steps.pop();
@@ -220,39 +177,14 @@ impl<'a> Walker<'a, '_> {
     fn expect(&mut self, shape: &Shape, node: &'a Node) {
         match shapes::wrong_value(shape, node) {
             None => {}
-            Some(shapes::Wrong::Type(expected)) => self.wrong_type(expected, node),
-            Some(shapes::Wrong::Value(fix)) => {
-                let value = shapes::text_of(node);
-                let message = format!("`{}` cannot be `{}`.", self.last_keyword(), shortened(&value));
-                let added = self.say(&VALUE, &[], head(node), message, fix);
-                if let Shape::Word(words) = shape {
-                    let mut words = words.to_vec();
-                    words.sort_by_cached_key(|word| edit_distance(&shortened(&value), word));
-                    words.into_iter().fold(added, Added::write);
-                }
-            }
+            Some(Wrong::Type) => self.wrong_type(*shape, node),
+            Some(Wrong::Value) => self.note(&[], head(node), Flaw::Value(*shape, node), None),
         }
     }
 
-    fn wrong_type(&mut self, expected: &str, node: &'a Node) {
-        let right = match self.last_keyword() {
-            // The number `3.0` lacks the patch version.
-            "openapi" => Some("3.0.3".into()),
-            _ => shapes::converted(expected, node, &self.model.source()[node.span.start..node.span.end]),
-        };
-        self.wrong_type_or(expected, node, right);
-    }
-
-    /// Reports a value of the wrong type. `right` is the same value with the right type, if there is one.
-    fn wrong_type_or(&mut self, expected: &str, node: &'a Node, right: Option<serde_json::Value>) {
-        let message =
-            format!("`{}` is {}, but must be {expected}.", self.last_keyword(), shapes::type_of(node));
-        let fix = format!("Write {expected}{}.", shapes::hint(self.last_keyword(), node));
-        let is_harmless = self.is_harmless(node);
-        let added = self.say(&TYPE, &[], head(node), message, fix);
-        let found = added.copied().filter(|_| !is_harmless);
-        right.into_iter().fold(added, Added::write);
-        self.model.note_invalid(found, Reason::Content);
+    fn wrong_type(&mut self, expected: Shape, node: &'a Node) {
+        let reason = (!self.is_harmless(node)).then_some(Reason::Content);
+        self.note(&[], head(node), Flaw::Type(expected, node), reason);
     }
 
     /// Whether a value of the wrong type does not prevent a comparison: it is in a text for people, or it reads like an
@@ -263,10 +195,11 @@ impl<'a> Walker<'a, '_> {
         let known = parent.kind().table().keywords.iter().find(|(known, ..)| known == keyword);
         // A property called `description` is an object of its own.
         let Some((_, demand, shape)) = known else {
-            // The scopes of a requirement.
-            return parent.kind() == Kind::SecurityRequirement
-                && rest.is_empty()
-                && matches!(node.value, Value::Null);
+            // The scopes of a requirement, or what is at the key of a callback instead of a path item.
+            let is_null = matches!(node.value, Value::Null);
+            return rest.is_empty()
+                && (parent.kind() == Kind::Callback
+                    || (parent.kind() == Kind::SecurityRequirement && is_null));
         };
         match (parent.kind(), *keyword) {
             (_, "description" | "summary" | "title" | "example" | "examples" | "externalDocs") => true,
@@ -281,28 +214,11 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    fn last_keyword(&self) -> &'a str {
-        let key = self.steps.iter().rev().find_map(|step| match step {
-            Step::Key(key) => Some(*key),
-            Step::Item(_) => None,
-        });
-        key.unwrap_or("the document")
-    }
-
-    fn say(
-        &mut self,
-        rule: &Rule,
-        more: &[Step<'_>],
-        span: Span,
-        message: String,
-        fix: impl Into<String>,
-    ) -> Added<'_> {
-        let steps: Vec<_> = self.steps.iter().chain(more).copied().collect();
-        let spot = match self.parent {
-            Some(parent) => self.model.object(parent).spot_at(&steps, span),
-            None => Spot { pointer: String::new(), span, subject: Subject::document(), alias: None },
-        };
-        self.findings.add(rule, spot, message, fix)
+    /// Notes a violation at the current place, or at the end of more steps.
+    fn note(&mut self, more: &[Step<'a>], span: Span, flaw: Flaw<'a>, reason: Option<Reason>) {
+        let steps = [self.steps.as_slice(), more].concat();
+        let object = self.parent.unwrap_or_default();
+        self.model.invalid.push(Invalid { object, steps, span, flaw, reason });
     }
 }
 

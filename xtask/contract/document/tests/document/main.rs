@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 use document::edits::edits;
 use document::openapi::Model;
 use document::repair::Repair;
-use document::rule::Findings;
 use document::{Document, MAX_DEPTH, MAX_NODES, Node, Value, decode, read};
 use fixtures::LIBRARY;
 use kit::layers::Crate;
@@ -341,7 +340,7 @@ fn a_component_whose_name_is_a_value_of_a_discriminator_keeps_it() {
     };
     let is_renamed = |mapping: &str, name: &str| {
         let document = Document::parse("a.yaml", &document(mapping)).unwrap();
-        let model = Model::of(&document, &mut Findings::default());
+        let model = Model::of(&document);
         let at = format!("/components/schemas/{name}");
         edits(&model, &Repair::Rename { at, to: "Other".to_owned() }).is_some()
     };

@@ -102,20 +102,6 @@ fn the_version_is_increased_as_the_changes_need() {
 }
 
 #[test]
-fn a_component_is_renamed_with_its_references() {
-    let mut session = Session::new();
-    let configuration = "profile = \"strict\"\n";
-    session.write("contract.toml", configuration);
-    let wrong = LIBRARY.replace("BookStatus", "book_status");
-    session.open("library.yaml", &wrong);
-    session.diagnostics("library.yaml");
-    let place = range(&wrong, "    book_status:");
-    let found = actions(&mut session, "library.yaml", place, json!({ "diagnostics": [] }));
-    assert_eq!(found[0]["title"], "Rename `book_status` to `BookStatus`");
-    assert_eq!(fixed(&wrong, &found[0]), LIBRARY);
-}
-
-#[test]
 fn a_fix_is_not_offered_at_another_item_of_a_list() {
     let mut session = Session::new();
     let wrong = LIBRARY.replacen("in: query", "in: headr", 1);

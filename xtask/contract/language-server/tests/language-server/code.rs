@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use checks::finding::Location;
 use document::Span;
-use document::finding::{Location, Subject};
+use document::place::Subject;
 use language_server::{Locate, Project};
 use serde_json::{Value, json};
+
+use fixtures::LIBRARY;
 
 use crate::actions::actions;
 use crate::diagnostics::rules;
 use crate::session::{Session, line, position, range};
-use fixtures::LIBRARY;
 
 const CODE: &str = "// 𝄞\nfn list_books(limit: u32) {}\nstruct Book { id: i64 }\nfn uses(book: Book) {}\n";
 

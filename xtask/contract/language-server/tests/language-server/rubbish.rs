@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use document::finding::Subject;
+use document::place::Subject;
 use language_server::{Locate, Project};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::session::{Session, position};
 use fixtures::LIBRARY;
+
+use crate::session::{Session, position};
 
 const METHODS: &[&str] = &[
     "textDocument/hover",

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use checks::drift::compare;
+use checks::finding::{Finding, Severity};
 use document::Document;
-use document::finding::{Finding, Severity};
 use fixtures::{CODE, Edited, edit, mutants};
 use project::source::Sources;
 

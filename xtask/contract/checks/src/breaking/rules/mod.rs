@@ -11,9 +11,9 @@ pub(super) use schemas::*;
 
 use std::ops::Deref;
 
-use document::finding::Severity;
-use document::openapi;
-use document::rule::Rule;
+use crate::finding::Severity;
+use crate::rule::Rule;
+use crate::understood;
 
 const OASDIFF: &str = "oasdiff";
 const OURS: &str = "this project";
@@ -79,7 +79,7 @@ macro_rules! rules {
 
 /// The rule of a document of which some part is not understood.
 pub(super) static NOT_UNDERSTOOD: ChangeRule =
-    ChangeRule { rule: openapi::NOT_UNDERSTOOD, bump: Bump::None, chapter: Chapter::Changed, fix: "" };
+    ChangeRule { rule: understood::NOT_UNDERSTOOD, bump: Bump::None, chapter: Chapter::Changed, fix: "" };
 
 /// All rules, those about schemas last.
 pub fn change_rules() -> impl Iterator<Item = &'static ChangeRule> {

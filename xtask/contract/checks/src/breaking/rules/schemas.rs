@@ -1,11 +1,11 @@
 //! The rules about schemas. One keyword and one way of changing it make a pair of rules: a lower `maximum`
 //! refuses requests, but keeps responses within what clients expect.
 
-use document::finding::Severity::{self, Error, Info, Warning};
 use document::openapi::is_json;
-use document::rule::Rule;
 
 use super::{Bump, ChangeRule, Chapter, OURS};
+use crate::finding::Severity::{self, Error, Info, Warning};
+use crate::rule::Rule;
 
 const MISUNDERSTOOD: &str = "Requests that the old version accepted are refused or understood differently.";
 const SAME_REQUESTS: &str = "The same requests are accepted, but some are understood differently.";

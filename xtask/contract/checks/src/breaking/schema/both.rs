@@ -1,6 +1,6 @@
 //! A schema of both documents, and the schemas below it, which are queued for comparison.
 
-use document::finding::Severity;
+use crate::finding::Severity;
 use document::openapi::{Id, Object};
 
 use crate::breaking::comparer::Comparer;

@@ -7,9 +7,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use document::finding::shortened;
 use document::openapi::Object;
-use document::{Entry, Node};
+use document::{Entry, Node, shortened};
 
 use super::both::{Both, at, is_unclear, of_parts};
 use super::unexplained::is_overlap;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use document::Node;
-use document::finding::shortened;
+use document::shortened;
 
 use crate::breaking::comparer::{Comparer, Pair};
 use crate::breaking::conjunction::{Schema, Verdict};

@@ -6,14 +6,15 @@ mod assertions;
 mod validator;
 
 use document::Node;
-use document::finding::{Spot, shortened};
 use document::openapi::{Kind, Model, Object, Step, head, is_json};
-use document::rule::{Findings, Rule, rules};
+use document::place::Spot;
+use document::shortened;
 
 use self::assertions::Direction;
-use self::validator::{Mismatch, Validator};
+use self::validator::{MAX_TESTS, MAX_TESTS_OF_ALL, Mismatch, Validator};
 use super::rules::schemas::has_type;
 use crate::lint::examples_of;
+use crate::rule::{Findings, Rule, rules};
 
 rules! {
     MEDIA: Recommended Error "no-invalid-media-type-examples",
@@ -59,8 +60,12 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for sample in samples_of(model) {
         let value = sample.value.to_json();
         let Some(mismatches) = validator.mismatches(sample.schema, sample.direction, &value) else {
-            let message = format!("Validating this against {} would take too long.", sample.schema.subject());
-            let fix = "Compose the schemas less deeply, or shorten the example.";
+            let message = format!(
+                "The value was not checked against {}: that takes more than {MAX_TESTS} steps, or {MAX_TESTS_OF_ALL} \
+                 with the values before it.",
+                sample.schema.subject()
+            );
+            let fix = "Compose the schemas less deeply, or shorten the value.";
             findings.add(&COSTLY, sample.spot(""), message, fix);
             if validator.is_exhausted() {
                 return;

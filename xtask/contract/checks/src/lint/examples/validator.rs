@@ -7,9 +7,9 @@
 use std::collections::HashMap;
 
 use document::Node;
-use document::finding::shortened;
 use document::openapi::{Id, Kind, Object};
 use document::pointer;
+use document::shortened;
 use jsonschema::{Draft, ValidationError, error::ValidationErrorKind};
 use serde_json::{Map, Value};
 
@@ -19,9 +19,9 @@ use crate::pattern::{self, Fault, Patterns};
 use crate::subschema::is_base64;
 
 /// The limit of tests for one value. The unit is one test of a value by one keyword.
-const MAX_TESTS: usize = 200_000;
+pub(super) const MAX_TESTS: usize = 200_000;
 /// The limit of tests for all values together.
-const MAX_TESTS_OF_ALL: usize = 2_000_000;
+pub(super) const MAX_TESTS_OF_ALL: usize = 2_000_000;
 /// The limit of nested schemas and values.
 const MAX_DEPTH: usize = 300;
 

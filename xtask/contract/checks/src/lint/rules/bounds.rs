@@ -2,9 +2,9 @@
 
 use document::Node;
 use document::openapi::{Kind, Model, Object};
-use document::rule::{Findings, rules};
 
 use super::components::reachable;
+use crate::rule::{Findings, rules};
 
 rules! {
     CLOSED: Strict Error "closed-request-objects", "this tool",

@@ -5,17 +5,17 @@ use std::collections::HashSet;
 use fluent_uri::Iri;
 
 use document::Value;
-use document::finding::shortened;
 use document::openapi::shapes::text_of;
 use document::openapi::{Id, Kind, Model, Object, in_place};
-use document::rule::{Findings, Rule, rules};
+use document::shortened;
 
 use crate::lint::item_spot;
+use crate::rule::{Findings, Rule, rules};
 
 rules! {
-    CONDITION: Spec Error "struct-combination", "OpenAPI 3.0.3, 4.7; JSON Schema draft Wright-00, 5",
+    CONDITION: Spec Error fix Unsafe "struct-combination", "OpenAPI 3.0.3, 4.7; JSON Schema draft Wright-00, 5",
         "Keywords of one object that require or exclude each other are combined as the specification says.";
-    INEFFECTIVE: Recommended Warning "no-ineffective-keywords",
+    INEFFECTIVE: Recommended Warning fix Unsafe "no-ineffective-keywords",
         "OpenAPI 3.0.3, 4.7.12.2, 4.7.24.2 and 4.7.27.1; JSON Schema draft Wright-00, 5.3 and 5.5",
         "No keyword is without effect because of the other keywords of its object.";
     ARRAY_ITEMS: Spec Error "array-items", "OpenAPI 3.0.3, 4.7.24.1; Spectral: array-items",
@@ -23,9 +23,9 @@ rules! {
     EXAMPLE_VALUE: Recommended Error "oas3-examples-value-or-externalValue",
         "Spectral: oas3-examples-value-or-externalValue",
         "An Example Object has a `value` or an `externalValue`.";
-    LIST: Spec Error "struct-list", "JSON Schema draft Wright-00, 5.15 and 5.22 to 5.24",
+    LIST: Spec Error fix Unsafe "struct-list", "JSON Schema draft Wright-00, 5.15 and 5.22 to 5.24",
         "`required`, `allOf`, `anyOf` and `oneOf` are not empty, and `required` has no duplicates.";
-    ENUM: Recommended Error "duplicated-entry-in-enum",
+    ENUM: Recommended Error fix Safe "duplicated-entry-in-enum",
         "JSON Schema draft Wright-00, 5.20; Spectral: duplicated-entry-in-enum",
         "An `enum` is not empty and has no duplicates.";
 }
@@ -185,7 +185,8 @@ fn schema(object: Object<'_>, composed: &HashSet<Id>, findings: &mut Findings) {
     ];
     for (keyword, _, other, rule) in lacks.iter().filter(|(keyword, lacks, ..)| *lacks && object.has(keyword))
     {
-        let message = format!("`{keyword}` of {} requires `{other}` beside it.", object.subject());
+        let what = if rule.name == INEFFECTIVE.name { "has no effect" } else { "is not valid" };
+        let message = format!("`{keyword}` of {} {what} without `{other}`.", object.subject());
         findings.add(rule, object.key_spot(keyword), message, format!("Add `{other}`."));
     }
     if object.flag("readOnly") && object.flag("writeOnly") {
@@ -206,7 +207,11 @@ fn list(object: Object<'_>, keyword: &str, rule: &Rule, findings: &mut Findings)
     if items.is_empty() {
         let message = format!("`{keyword}` of {} is empty.", object.subject());
         let fix = format!("Remove `{keyword}`, or add items.");
-        findings.add(rule, object.value_spot(keyword), message, fix).remove();
+        let added = findings.add(rule, object.value_spot(keyword), message, fix);
+        // An empty `enum` allows nothing; without it, everything is allowed.
+        if keyword != "enum" {
+            added.remove();
+        }
     }
     let mut seen = HashSet::new();
     for (number, item) in items.iter().enumerate() {

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use document::openapi::{Kind, Model, Object};
-use document::rule::{Findings, rules};
 
 use super::combinations::ENUM;
 use super::schemas::{BOUNDS, ENUM_TYPE, REQUIRED};
+use crate::rule::{Findings, rules};
 use crate::subschema::{Budget, Schemas};
 
 rules! {
@@ -22,7 +22,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let is_known = || is_at_or_below(&known, &schema.pointer());
         if schemas.accepts_nothing(schema) && !is_known() && !contains_the_cause(&mut schemas, schema) {
             let message = format!("No value matches {}: its keywords exclude each other.", schema.subject());
-            let fix = "Correct the keyword that contradicts the others, such as a bound, `format` or `enum`.";
+            let fix = "Correct the bound, `format`, `enum` or part of `allOf` that excludes the others.";
             findings.add(&CONTRADICTION, schema.spot(), message, fix);
         }
     }

@@ -2,9 +2,11 @@
 
 use semver::Version;
 
-use document::finding::shortened;
 use document::openapi::{Kind, Model, Object};
-use document::rule::{Findings, Rule, rules};
+use document::shortened;
+
+use crate::lint::lacking;
+use crate::rule::{Findings, Rule, rules};
 
 rules! {
     CONTACT: Recommended Error "info-contact", "Spectral: info-contact",
@@ -36,7 +38,7 @@ rules! {
         "Each header has a `description`.";
     SCHEMA: Strict Error "schema-description", "this tool",
         "Schemas in `components`, and properties that are not references, have a `description`.";
-    EMPTY: Strict Error "no-empty-descriptions", "this tool",
+    EMPTY: Strict Error fix Safe "no-empty-descriptions", "this tool",
         "Titles, names, summaries and descriptions are not empty.";
     SCRIPT: Recommended Error "no-script-tags-in-markdown", "Spectral: no-script-tags-in-markdown",
         "No description contains `<script`, because a documentation page might run it.";
@@ -62,12 +64,9 @@ const EXPECTED: &[(Kind, &str, &Rule, &str)] = &[
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for (kind, keyword, rule, what) in EXPECTED {
-        let lacks =
-            |object: &Object<'_>| !object.has(keyword) && (*kind != Kind::Schema || is_public(object));
-        for object in model.all(*kind).filter(lacks) {
-            let message = format!("{} has no `{keyword}`.", object.subject());
-            findings.add(rule, object.spot(), message, format!("Add `{keyword}`: {what}."));
-        }
+        let objects = model.all(*kind).filter(|object| *kind != Kind::Schema || is_public(object));
+        let (name, fix) = (format!("`{keyword}`"), format!("Add `{keyword}`: {what}."));
+        lacking(rule, objects, (&name, &fix), |object| object.has(keyword), findings);
     }
     for contact in model.all(Kind::Contact).filter(|contact| !contact.has("url") && !contact.has("email")) {
         let message = "The contact has neither `url` nor `email`.";

@@ -4,24 +4,26 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use document::finding::shortened;
+use fluent_uri::Iri;
+
 use document::openapi::{Id, Kind, Model, Object, Step, template};
-use document::rule::{Added, Findings, rules};
+use document::shortened;
 use document::{Entry, Node, pointer};
 use regex::Regex;
 
 use super::schemas::property_names;
 use crate::lint::parameters_of;
+use crate::rule::{Added, Findings, rules};
 
 rules! {
-    LINK: Spec Error "link-target", "OpenAPI 3.0.3, 4.7.20.1",
+    LINK: Spec Error fix Unsafe "link-target", "OpenAPI 3.0.3, 4.7.20.1",
         "A link names an operation of the document, and parameters of that operation.";
-    ENCODING: Spec Error "encoding-property", "OpenAPI 3.0.3, 4.7.14.1",
+    ENCODING: Spec Error fix Unsafe "encoding-property", "OpenAPI 3.0.3, 4.7.14.1",
         "Each name in `encoding` is the name of a property of the schema.";
-    MAPPING: Spec Error "discriminator-mapping", "OpenAPI 3.0.3, 4.7.25.1",
+    MAPPING: Spec Error fix Unsafe "discriminator-mapping", "OpenAPI 3.0.3, 4.7.25.1",
         "Each value in the `mapping` of a discriminator is the name of a schema or a reference to one.";
     EXPRESSION: Spec Error "callback-expression", "OpenAPI 3.0.3, 4.7.18.2 and 4.7.20.4",
-        "The expressions in the key of a callback are runtime expressions.";
+        "The key of a callback is a runtime expression, or a URL whose parts in braces are runtime expressions.";
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
@@ -38,7 +40,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 let (name, subject) = (shortened(key), media_type.subject());
                 let message = format!("`{name}` is not a property of the schema of {subject}.");
                 let spot = media_type.spot_at(&[Step::Key("encoding"), Step::Key(key)], *key_span);
-                let meant = findings.suggestions.nearest(key, known.iter().copied());
+                let meant = findings.meant(key, known.iter().copied());
                 let added = findings.add(&ENCODING, spot, message, "Correct the name, or add the property.");
                 added.meant(meant, Added::rename);
             }
@@ -48,14 +50,17 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         mapping(discriminator, findings);
     }
     for item in model.all(Kind::Callback).flat_map(|callback| callback.parts()) {
-        let whole = Some(item.name()).filter(|key| key.starts_with('$'));
-        let embedded = template(item.name()).1.into_iter();
-        let embedded = embedded.filter(|name| name.starts_with('$') && whole.is_none());
+        let key = item.name();
+        let expressions = if key.starts_with('$') { vec![key] } else { template(key).1 };
         let is_expression = |text: &&str| EXPRESSIONS.iter().any(|regex| regex.is_match(text));
-        if let Some(wrong) = whole.into_iter().chain(embedded).find(|text| !is_expression(text)) {
-            let message = format!("`{}` is not a runtime expression.", shortened(wrong));
-            findings.add(&EXPRESSION, item.spot(), message, "Write one such as `$request.body#/url`.");
-        }
+        let message = match expressions.iter().find(|text| !is_expression(text)) {
+            Some(wrong) => format!("`{}` is not a runtime expression.", shortened(wrong)),
+            None if expressions.is_empty() && !key.starts_with('/') && Iri::parse(key).is_err() => {
+                format!("The callback key `{}` is neither a runtime expression nor a URL.", shortened(key))
+            }
+            None => continue,
+        };
+        findings.add(&EXPRESSION, item.spot(), message, "Write one such as `{$request.body#/url}`.");
     }
 }
 
@@ -84,8 +89,9 @@ fn links(model: &Model<'_>, findings: &mut Findings) {
             _ => continue,
         };
         let Some(operation) = operation else {
-            let message = format!("No operation of the document is `{}`.", shortened(name));
-            let meant = findings.suggestions.nearest(name, by_id.keys().copied());
+            let message =
+                format!("The link leads to the operation `{}`, which does not exist.", shortened(name));
+            let meant = findings.meant(name, by_id.keys().copied());
             let meant = meant.filter(|_| keyword == "operationId");
             let added =
                 findings.add(&LINK, link.value_spot(keyword), message, "Correct it, or remove the link.");
@@ -97,7 +103,7 @@ fn links(model: &Model<'_>, findings: &mut Findings) {
             if !known.contains(&key.to_ascii_lowercase()) && !known.contains(key) {
                 let message = format!("{} has no parameter `{}`.", operation.subject(), shortened(key));
                 let spot = link.spot_at(&[Step::Key("parameters"), Step::Key(key)], *key_span);
-                let meant = findings.suggestions.nearest(key, known.iter().map(String::as_str));
+                let meant = findings.meant(key, known.iter().map(String::as_str));
                 let fix = "Correct the name, such as `path.petId`, or remove it.";
                 findings.add(&LINK, spot, message, fix).meant(meant, Added::rename).remove();
             }
@@ -128,7 +134,7 @@ fn mapping(discriminator: Object<'_>, findings: &mut Findings) {
             let message = format!("`{}` is not a schema of this document.", shortened(text));
             let spot = discriminator.spot_at(&[Step::Key("mapping"), Step::Key(key)], value.span);
             let name = text.rsplit('/').next().unwrap_or_default();
-            let meant = findings.suggestions.nearest(name, schemas.iter().map(|entry| &*entry.key));
+            let meant = findings.meant(name, schemas.iter().map(|entry| &*entry.key));
             let before = &text[..text.len() - name.len()];
             let fix = "Correct the name or the reference, or add the schema.";
             let added = findings.add(&MAPPING, spot, message, fix);

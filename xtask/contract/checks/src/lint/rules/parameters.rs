@@ -2,20 +2,21 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use document::finding::shortened;
 use document::openapi::{Kind, Model, Object, Parameter, PathItem, template};
 use document::repair::Repair;
-use document::rule::{Findings, rules};
+use document::shortened;
+
+use crate::rule::{Findings, rules};
 
 rules! {
-    PATH: Spec Error "path-params",
+    PATH: Spec Error fix Safe "path-params",
         "OpenAPI 3.0.3, 4.7.8.2 and 4.7.12.2; Spectral: path-params; Redocly: path-parameters-defined",
         "Each parameter in a path template is declared, each declared path parameter is in the template, and \
          path parameters are required.";
-    UNIQUE: Spec Error "operation-parameters",
+    UNIQUE: Spec Error fix Unsafe "operation-parameters",
         "OpenAPI 3.0.3, 4.7.9.1; Spectral: operation-parameters; Redocly: operation-parameters-unique",
         "No list of parameters has two with the same `name` and `in`.";
-    HEADERS: Recommended Error "no-ignored-headers", "OpenAPI 3.0.3, 4.7.12.2 and 4.7.17.1",
+    HEADERS: Recommended Error fix Unsafe "no-ignored-headers", "OpenAPI 3.0.3, 4.7.12.2 and 4.7.17.1",
         "No header parameter is called `Accept`, `Content-Type` or `Authorization`, and no response header \
          `Content-Type`: clients must ignore them.";
 }
@@ -29,7 +30,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         header.kind() == Kind::Header && is_of_response && header.name().eq_ignore_ascii_case("content-type")
     };
     for header in model.everything().filter(is_ignored) {
-        let message = "The header `Content-Type` of a response is ignored.";
+        let message = "OpenAPI ignores the header `Content-Type` of a response.";
         let fix = "Remove it; the keys of `content` are the media types.";
         findings.add(&HEADERS, header.spot(), message, fix).remove();
     }
@@ -48,8 +49,8 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 
 fn each(parameter: Object<'_>, findings: &mut Findings) {
     if let Some(view) = Parameter::new(parameter).filter(Parameter::is_ignored) {
-        let message = format!("The header parameter `{}` is ignored.", view.name());
-        let fix = "Remove it; use `content` and `security` instead.";
+        let message = format!("OpenAPI ignores the header parameter `{}`.", view.name());
+        let fix = "Remove it; `content` and `security` declare it.";
         findings.add(&HEADERS, parameter.value_spot("name"), message, fix);
     }
     if parameter.text("in") == Some("path") && !parameter.flag("required") {
@@ -71,7 +72,7 @@ fn in_path(path: PathItem<'_>, findings: &mut Findings) {
             let (path, name) = (shortened(path.path()), shortened(parameter.name()));
             let message = format!("The path `{path}` has no `{{{name}}}`.");
             let fix = "Add it to the path, or remove the parameter.";
-            findings.add(&PATH, parameter.declared().spot(), message, fix).remove();
+            findings.add(&PATH, parameter.declared().spot(), message, fix);
         }
     }
     for operation in path.operations() {

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use document::finding::shortened;
 use document::openapi::{self, Kind, Model, Object};
-use document::rule::{Findings, rules};
+use document::shortened;
+
+use crate::rule::{Findings, rules};
 
 rules! {
     QUERY: Recommended Error "path-not-include-query",
@@ -18,6 +19,8 @@ rules! {
         "The braces of a path are balanced, and each pair has a name that occurs once.";
     IDENTICAL: Spec Error "no-identical-paths", "OpenAPI 3.0.3, 4.7.8.1; Redocly: no-identical-paths",
         "No two paths differ only in the names of their parameters.";
+    AMBIGUOUS: Recommended Warning "no-ambiguous-paths", "OpenAPI 3.0.3, 4.7.8.2; Redocly: no-ambiguous-paths",
+        "No URL matches two paths, unless one of them has fewer parameters at the same segments.";
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
@@ -27,10 +30,44 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             let template = path.name();
             spelling(path, template, findings);
             if let Some(other) = templates.insert(openapi::template(template).0, template) {
+                let (one, other) = (shortened(template), shortened(other));
                 let message =
-                    format!("`{}` and `{}` are the same path.", shortened(template), shortened(other));
+                    format!("The paths `{one}` and `{other}` differ only in the names of parameters.");
                 findings.add(&IDENTICAL, path.spot(), message, "Move the operations into one of them.");
             }
+        }
+    }
+    ambiguous(model, findings);
+}
+
+/// The limit of paths with parameters that are compared with each other.
+const MAX_COMPARED: usize = 2_000;
+/// The limit of segments of these paths.
+const MAX_SEGMENTS: usize = 20;
+
+fn ambiguous(model: &Model<'_>, findings: &mut Findings) {
+    let paths = model.all(Kind::Paths).flat_map(|paths| paths.parts());
+    let split = paths.map(|path| (path, path.name().split('/').collect::<Vec<_>>()));
+    // A segment with a parameter and other text matches few literals.
+    let is_whole =
+        |segment: &&str| !segment.contains('{') || (segment.starts_with('{') && segment.ends_with('}'));
+    let is_compared = |(path, segments): &(Object<'_>, Vec<&str>)| {
+        segments.len() <= MAX_SEGMENTS && path.name().contains('{') && segments.iter().all(is_whole)
+    };
+    let templated: Vec<_> = split.filter(is_compared).take(MAX_COMPARED).collect();
+    for (number, (path, segments)) in templated.iter().enumerate() {
+        let is_ambiguous = |(_, other): &&(Object<'_>, Vec<&str>)| {
+            let pairs = || segments.iter().zip(other).filter(|(one, other)| one != other);
+            let is_literal = |segment: &str| !segment.contains('{');
+            segments.len() == other.len()
+                && pairs().all(|(one, other)| !is_literal(one) || !is_literal(other))
+                && pairs().any(|(one, _)| is_literal(one))
+                && pairs().any(|(_, other)| is_literal(other))
+        };
+        if let Some((other, _)) = templated[..number].iter().find(is_ambiguous) {
+            let (one, other) = (shortened(path.name()), shortened(other.name()));
+            let message = format!("A URL can match both paths `{other}` and `{one}`.");
+            findings.add(&AMBIGUOUS, path.spot(), message, "Use different literal segments in one of them.");
         }
     }
 }
@@ -47,9 +84,12 @@ fn spelling(path: Object<'_>, template: &str, findings: &mut Findings) {
     let (_, names) = openapi::template(template);
     let balanced = ['{', '}'].iter().all(|brace| template.matches(*brace).count() == names.len());
     let distinct = names.iter().collect::<HashSet<_>>().len() == names.len();
-    if !balanced || !distinct || names.iter().any(|name| name.is_empty() || name.contains('/')) {
-        let message =
-            format!("The braces of the path `{}` are not distinct parameters.", shortened(template));
-        findings.add(&DECLARATIONS, path.spot(), message, "Write each parameter once, such as `{petId}`.");
-    }
+    let problem = match (balanced, distinct) {
+        (false, _) => "a brace without its counterpart",
+        (_, false) => "the same parameter twice",
+        _ if names.iter().any(|name| name.is_empty() || name.contains('/')) => "a parameter without a name",
+        _ => return,
+    };
+    let message = format!("The path `{}` has {problem}.", shortened(template));
+    findings.add(&DECLARATIONS, path.spot(), message, "Write each parameter once, such as `{petId}`.");
 }

@@ -1,10 +1,10 @@
 //! Patterns: valid, and matched in linear time.
 
-use document::finding::shortened;
 use document::openapi::{Kind, Model};
-use document::rule::{Findings, rules};
+use document::shortened;
 
-use crate::pattern::{Fault, Patterns};
+use crate::pattern::{Fault, MAX_COMPILED_BYTES, MAX_HEAVY, MAX_LENGTH, MAX_PATTERNS, Patterns};
+use crate::rule::{Findings, rules};
 
 rules! {
     VALID: Recommended Error "valid-pattern", "JSON Schema draft Wright-00, 5.8",
@@ -19,14 +19,32 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for schema in model.all(Kind::Schema) {
         let Some(pattern) = schema.text("pattern") else { continue };
         let Some(fault) = patterns.fault(pattern) else { continue };
-        let (rule, what) = match fault {
-            Fault::Syntax => (&VALID, "is not a regular expression of ECMA 262"),
-            Fault::Backtracks => (&LINEAR, "needs backtracking"),
-            Fault::TooLarge => (&LINEAR, "is too long to check, or may need too much memory"),
-            Fault::TooMany => (&LINEAR, "is not checked, because the document has too many patterns"),
+        let (rule, what, fix) = match fault {
+            Fault::Syntax => (
+                &VALID,
+                "is not a regular expression of ECMA 262".to_owned(),
+                "Correct it; the syntax is that of JavaScript.",
+            ),
+            Fault::Backtracks => (
+                &LINEAR,
+                "has a lookaround or a back reference".to_owned(),
+                "Write it without, and describe the rest in `description`.",
+            ),
+            Fault::TooLarge => (
+                &LINEAR,
+                format!(
+                    "has more than {MAX_LENGTH} bytes, or needs more than {} MiB",
+                    MAX_COMPILED_BYTES >> 20
+                ),
+                "Shorten it, or lower its numbers of repetitions.",
+            ),
+            Fault::TooMany => (
+                &LINEAR,
+                format!("was not checked: the limit is {MAX_PATTERNS} patterns, and {MAX_HEAVY} large ones"),
+                "Use fewer patterns, or simpler ones.",
+            ),
         };
         let message = format!("The pattern `{}` {what}.", shortened(pattern));
-        let fix = "Simplify the pattern, and describe the rest in `description`.";
         findings.add(rule, schema.value_spot("pattern"), message, fix);
     }
 }

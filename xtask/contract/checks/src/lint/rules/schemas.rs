@@ -2,23 +2,23 @@
 
 use std::collections::HashSet;
 
-use document::finding::shortened;
 use document::openapi::shapes::{text_of, type_of};
 use document::openapi::{Kind, Model, Object, in_place};
-use document::rule::{Added, Findings, rules};
+use document::shortened;
 use document::{Node, Value};
 
 use crate::lint::{item_spot, items};
+use crate::rule::{Added, Findings, rules};
 
 rules! {
-    REQUIRED: Recommended Error "no-required-schema-properties-undefined",
+    REQUIRED: Recommended Error fix Unsafe "no-required-schema-properties-undefined",
         "Redocly: no-required-schema-properties-undefined",
         "Each name in `required` is the name of a property of the schema.";
     ENUM_TYPE: Recommended Error "typed-enum", "Spectral: typed-enum; Redocly: no-enum-type-mismatch",
         "The values of an `enum` have the `type` of their schema.";
     DEFAULT_TYPE: Spec Error "default-type", "OpenAPI 3.0.3, 4.7.24.1",
         "The `default` of a schema has the `type` of the schema.";
-    KEYWORDS: Recommended Error "no-schema-type-mismatch", "Redocly: no-schema-type-mismatch",
+    KEYWORDS: Recommended Error fix Unsafe "no-schema-type-mismatch", "Redocly: no-schema-type-mismatch",
         "A schema has only keywords that apply to its `type`.";
     FORMAT: Recommended Error "format-matches-type", "OpenAPI 3.0.3, 4.4",
         "The `format` of a schema applies to its `type`.";
@@ -95,7 +95,7 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
     let Some(names) = property_names(whole) else { return };
     for (number, item) in items.iter().enumerate() {
         if let Some(name) = item.as_str().filter(|name| !names.contains(name)) {
-            let meant = findings.suggestions.nearest(name, names.iter().copied());
+            let meant = findings.meant(name, names.iter().copied());
             let (subject, name) = (schema.subject(), shortened(name));
             let message = format!("{subject} requires `{name}`, which is not one of its properties.");
             let spot = item_spot(schema, "required", number);
@@ -130,13 +130,13 @@ fn values(schema: Object<'_>, findings: &mut Findings) {
     for (number, item) in items(schema, "enum").iter().enumerate().filter(|(_, item)| !has_type(schema, item))
     {
         let (value, other) = (shortened(&text_of(item)), type_of(item));
-        let message = format!("`{value}` in the `enum` is {other}, not of `type: {kind}`.");
+        let message = format!("The `enum` value `{value}` is {other}, but the `type` is `{kind}`.");
         let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
         findings.add(&ENUM_TYPE, item_spot(schema, "enum", number), message, fix);
     }
     if let Some(default) = schema.get("default").filter(|default| !has_type(schema, default)) {
-        let message =
-            format!("The `default` of {} is {}, not of `type: {kind}`.", schema.subject(), type_of(default));
+        let (subject, other) = (schema.subject(), type_of(default));
+        let message = format!("The `default` of {subject} is {other}, but the `type` is `{kind}`.");
         let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
         findings.add(&DEFAULT_TYPE, schema.value_spot("default"), message, fix);
     }

@@ -2,20 +2,21 @@
 
 use std::collections::HashSet;
 
-use document::finding::shortened;
 use document::openapi::{Kind, Model, Object, template};
-use document::rule::{Findings, rules};
+use document::shortened;
+
+use crate::rule::{Findings, rules};
 
 rules! {
     SERVERS: Recommended Error "oas3-api-servers", "Spectral: oas3-api-servers; Redocly: no-empty-servers",
         "The document has at least one server.";
-    TRAILING_SLASH: Recommended Error "oas3-server-trailing-slash",
+    TRAILING_SLASH: Recommended Error fix Unsafe "oas3-server-trailing-slash",
         "Spectral: oas3-server-trailing-slash; Redocly: no-server-trailing-slash",
         "The URL of a server does not end in `/`, because each path begins with one.";
     EXAMPLE: Recommended Warning "oas3-server-not-example.com",
         "Spectral: oas3-server-not-example.com; Redocly: no-server-example.com",
         "The URL of a server does not contain `example.com`.";
-    VARIABLES: Recommended Error "oas3-server-variables",
+    VARIABLES: Recommended Error fix Unsafe "oas3-server-variables",
         "OpenAPI 3.0.3, 4.7.6; Spectral: oas3-server-variables; Redocly: no-undefined-server-variable",
         "The variables in the URL of a server are defined, the defined ones are in the URL, and a `default` \
          is in its `enum`.";

@@ -1,7 +1,7 @@
 //! The changelog for users of the API.
 
+use changes::Release;
 use checks::breaking::{changelog, compare};
-use document::release::Release;
 
 use super::documents::{LIBRARY, SHAPES, TODAY, changes, document, edit};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use checks::breaking::Change;
-use document::finding::Severity;
+use checks::finding::Severity;
 use proptest::prelude::*;
 
 use super::documents::{LIBRARY, SHAPES, changes, small, with_schema};

@@ -9,7 +9,6 @@ use checks::outcome::Outcome;
 use document::Document;
 use document::edits::{edited, edits};
 use document::openapi::Model;
-use document::rule::Findings;
 
 use super::documents::{LIBRARY, TODAY, document, edit};
 
@@ -51,7 +50,7 @@ fn the_repair_of_a_version_is_a_version_that_is_high_enough() {
         let found = outcome(&revision, "");
         assert!(found.changes.iter().all(|change| change.repair.is_none()), "{version}");
         let change = found.version.unwrap();
-        let model = Model::of(&revision, &mut Findings::default());
+        let model = Model::of(&revision);
         let edits = edits(&model, change.repair.as_ref().unwrap()).unwrap();
         let repaired = document("new.yaml", &edited(&text, &edits));
         assert_eq!(outcome(&repaired, "").version, None, "{version}");

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use checks::breaking::{Change, rules};
 use checks::config::Config;
+use checks::finding::Severity;
 use checks::outcome::Outcome;
 use document::Document;
-use document::finding::Severity;
 use fixtures::{Case, cases};
 
 use super::documents::{TODAY, document};

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use checks::drift::compare;
+use checks::finding::{Finding, Severity};
 use document::Document;
-use document::finding::{Finding, Severity};
 use fixtures::CODE;
 use serde_json::Value;
 

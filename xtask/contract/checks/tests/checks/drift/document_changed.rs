@@ -1,8 +1,9 @@
 //! Edits of the written document: one finding, or one for each side of a name, at the line of the edit.
 
-use fixtures::{Edited, edit, summary};
+use fixtures::{Edited, edit};
 
 use super::document::{findings, names};
+use crate::judge::summary;
 
 /// Whether the rule is about a name that the document lacks after a renaming.
 fn is_other_half(rule: &str) -> bool {

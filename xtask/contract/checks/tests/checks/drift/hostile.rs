@@ -2,14 +2,15 @@
 
 use checks::config::Config;
 use checks::drift::compare;
+use checks::finding::{Finding, Severity};
 use checks::report::{About, Format, Report, Sources, render};
 use document::Document;
-use document::finding::{Finding, Severity};
-use fixtures::{Edited, LIBRARY, edit, summary};
+use fixtures::{Edited, LIBRARY, edit};
 use proptest::prelude::*;
 use serde_json::Value;
 
 use super::document::{DOCUMENT_OF_CODE, exit_code, findings};
+use crate::judge::summary;
 
 /// Checks that one finding, on the line of the edit, is `not-understood`.
 fn not_understood(edited: &Edited) {

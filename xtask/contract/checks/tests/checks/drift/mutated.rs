@@ -3,13 +3,14 @@
 use std::num::NonZero;
 use std::thread;
 
+use checks::finding::Finding;
 use checks::lint::lint;
 use document::Document;
-use document::finding::Finding;
-use fixtures::{Mutant, mutants, summary};
+use fixtures::{Mutant, mutants};
 use jiff::civil::date;
 
 use super::document::{exit_code, findings_of};
+use crate::judge::summary;
 
 /// Whether a place is prose, by the last or any part of its JSON pointer. Independent of the table of tolerated
 /// differences in the code, which it tests.
@@ -57,6 +58,8 @@ fn judge(mutant: &Mutant) -> Result<bool, String> {
     let wrong = |problem: String| format!("{what} {pointer} (line {line:?}): {problem}");
     // A renamed keyword for prose is an unknown keyword.
     let words = is_prose(if *what == "renamed" { pointer.rsplit_once('/').unwrap().0 } else { pointer });
+    // A project that uses these extensions has rules about them.
+    let words = words || pointer.ends_with("x-deprecated-since") || pointer.ends_with("x-successor");
     // The number of hosts is not compared.
     let one_host_less = *what == "removed" && matches!(pointer.as_str(), "/servers/0" | "/servers/1");
     let document = match Document::parse("mutant.yaml", text) {

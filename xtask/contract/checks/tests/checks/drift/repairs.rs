@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use checks::drift::{compare, rules};
+use checks::finding::Finding;
 use document::Document;
 use document::edits::{edited, edits};
-use document::finding::Finding;
 use document::openapi::Model;
 use document::repair::Repair;
-use document::rule::Findings;
 use fixtures::CODE;
 
 use super::rules::CASES;
@@ -80,7 +79,7 @@ fn each_repair_removes_its_difference() {
             findings.iter().flat_map(|it| it.repairs.iter().map(move |repair| (it, repair)))
         {
             let name = format!("{}, {}: {}", case.name, finding.rule, repair.title());
-            let model = Model::of(&written, &mut Findings::default());
+            let model = Model::of(&written);
             let Some(edits) = edits(&model, repair) else {
                 wrong.push_str(&format!("\n{name}: no edit"));
                 continue;

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use checks::drift::{compare, rules};
-use fixtures::{CODE, Case, cases, summary};
+use fixtures::{CODE, Case, cases};
 
 use super::document::parsed;
+use crate::judge::summary;
 
 pub(crate) static CASES: LazyLock<Vec<Case>> =
     LazyLock::new(|| cases(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/drift")));

@@ -1,8 +1,9 @@
 //! Equivalent documents: other prose, order, layout or spelling causes no finding.
 
-use fixtures::{LIBRARY, edit, summary};
+use fixtures::{LIBRARY, edit};
 
 use super::document::findings;
+use crate::judge::summary;
 
 fn accepted(text: &str) {
     let findings = findings(text);

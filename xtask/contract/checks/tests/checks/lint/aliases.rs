@@ -1,11 +1,11 @@
 //! Findings and repairs at aliases and merge keys.
 
 use checks::registry::find;
+use checks::rule::Profile;
 use document::Document;
 use document::edits::edits;
 use document::openapi::Model;
 use document::repair::Repair;
-use document::rule::{Findings, Profile};
 
 use super::rules::findings;
 
@@ -107,7 +107,7 @@ fn the_value_of_an_alias_is_not_edited_by_its_use() {
          B: {{<<: *a, title: B}}\n    C: {{allOf: [*a, {{title: C}}]}}\n"
     );
     let document = Document::parse("a.yaml", &text).unwrap();
-    let model = Model::of(&document, &mut Findings::default());
+    let model = Model::of(&document);
     let edited = |repair: Repair| Some(document::edits::edited(&text, &edits(&model, &repair)?));
     for at in ["A/title", "B/title", "B/type", "C/allOf/0/title"] {
         let at = format!("/components/schemas/{at}");

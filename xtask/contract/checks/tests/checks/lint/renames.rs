@@ -5,12 +5,13 @@ use document::Document;
 use document::edits::{edited, edits};
 use document::openapi::Model;
 use document::repair::Repair;
-use document::rule::Findings;
-use fixtures::{FEATURES, TODAY, summary};
+use fixtures::{FEATURES, TODAY};
+
+use crate::judge::summary;
 
 fn renamed(text: &str, at: &str, to: &str) -> Option<String> {
     let document = Document::parse("features.yaml", text).unwrap();
-    let model = Model::of(&document, &mut Findings::default());
+    let model = Model::of(&document);
     let edits = edits(&model, &Repair::Rename { at: at.to_owned(), to: to.to_owned() })?;
     Some(edited(text, &edits))
 }

@@ -1,195 +1,124 @@
-//! Each repair of a finding removes the finding, in YAML and in JSON, and leaves a document that can be read.
+//! Each repair of a finding removes the finding, in YAML and in JSON, and makes nothing worse.
 
 use std::collections::BTreeSet;
 
-use checks::lint::{lint, rules};
+use checks::breaking::compare;
+use checks::finding::{Finding, Severity};
+use checks::lint::lint;
 use checks::registry::find;
+use checks::rule::Fix;
 use document::Document;
 use document::edits::{edited, edits};
-use document::finding::Finding;
 use document::openapi::Model;
 use document::repair::Repair;
-use document::rule::{Findings, Profile};
-use fixtures::{TODAY, summary};
+use fixtures::{TODAY, mutants};
+use serde_json::json;
 
+use super::broken::{collect, real};
 use super::rules::CASES;
+use crate::oracle::case::{DIRECTIONS, Dice};
+use crate::oracle::generate::{Vocabulary, case};
 
-/// The rules with a repair in some fixture.
-const REPAIRED: &[&str] = &[
-    "deprecation-dates",
-    "discriminator-mapping",
-    "duplicated-entry-in-enum",
-    "encoding-property",
-    "field-name-case",
-    "invalid-ref",
-    "link-target",
-    "no-$ref-siblings",
-    "no-empty-descriptions",
-    "no-ignored-headers",
-    "no-ineffective-keywords",
-    "no-required-schema-properties-undefined",
-    "no-schema-type-mismatch",
-    "oas3-operation-security-defined",
-    "oas3-server-trailing-slash",
-    "oas3-server-variables",
-    "oas3-unused-component",
-    "operation-id-case",
-    "operation-parameters",
-    "operation-tag-defined",
-    "path-params",
-    "quoted-status-codes",
-    "schema-name-case",
-    "security-scopes-defined",
-    "struct-combination",
-    "struct-key",
-    "struct-keyword",
-    "struct-list",
-    "struct-type",
-    "struct-value",
-];
-
-/// The rules without a repair, by the reason.
-const UNREPAIRED: &[(&str, &[&str])] = &[
-    (
-        "A person must write the text or the value.",
-        &[
-            "array-items",
-            "yaml-merge-key",
-            "bounded-request-values",
-            "callback-expression",
-            "closed-request-objects",
-            "contact-properties",
-            "default-type",
-            "explicit-status-codes",
-            "format-matches-type",
-            "header-description",
-            "info-contact",
-            "info-description",
-            "info-license",
-            "info-version-semver",
-            "license-url",
-            "linear-pattern",
-            "media-type-example",
-            "no-eval-in-markdown",
-            "no-script-tags-in-markdown",
-            "oas3-api-servers",
-            "oas3-examples-value-or-externalValue",
-            "oas3-server-not-example.com",
-            "operation-4xx-response",
-            "operation-description",
-            "operation-operationId",
-            "operation-operationId-valid-in-url",
-            "operation-success-response",
-            "operation-summary",
-            "operation-tags",
-            "parameter-description",
-            "path-declarations-must-exist",
-            "path-keys-no-trailing-slash",
-            "schema-description",
-            "security-defined",
-            "struct-missing",
-            "tag-description",
-            "typed-enum",
-            "valid-pattern",
-        ],
-    ),
-    (
-        "A person must decide which of several parts is wrong.",
-        &[
-            "bounds-in-order",
-            "no-body-with-204",
-            "no-contradictory-schemas",
-            "no-invalid-defaults",
-            "no-invalid-header-examples",
-            "no-invalid-media-type-examples",
-            "no-invalid-parameter-examples",
-            "no-invalid-schema-examples",
-            "openapi-tags-uniqueness",
-            "operation-operationId-unique",
-            "sunset-near",
-            "sunset-passed",
-        ],
-    ),
-    (
-        "The document needs another structure.",
-        &[
-            "example-validation-limit",
-            "no-circular-refs",
-            "no-identical-paths",
-            "no-ignored-request-body",
-            "path-not-include-query",
-        ],
-    ),
-];
-
+/// A repair removes its finding and adds none that is as severe. `breaking` decides whether it is safe.
 #[test]
-fn each_repair_removes_its_finding() {
-    let (mut wrong, mut rules) = (String::new(), BTreeSet::new());
+fn each_repair_of_the_fixtures_is_an_improvement() {
+    let (mut wrong, mut rules) = (Vec::new(), BTreeSet::new());
     for case in CASES.iter().filter(|case| case.breaks) {
-        let root = document::read(&case.text).unwrap();
-        let json = serde_json::to_string_pretty(&root).unwrap();
+        let json = serde_json::to_string_pretty(&document::read(&case.text).unwrap()).unwrap();
         for (file, text) in [("library.yaml", &case.text), ("library.json", &json)] {
-            if let Err(problem) = repairs(file, text, &mut rules) {
-                wrong.push_str(&format!("\n{} in {file}: {problem}", case.name));
-            }
+            let found = repairs(file, text, &mut rules).into_iter();
+            wrong.extend(found.map(|problem| format!("{} in {file}: {problem}", case.name)));
         }
     }
-    assert_eq!(wrong, "");
-    assert_eq!(rules.into_iter().collect::<Vec<_>>(), REPAIRED);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let declared = checks::lint::rules().filter(|rule| rule.fix != Fix::Manual);
+    assert_eq!(rules, declared.map(|rule| rule.name.to_owned()).collect());
 }
 
 #[test]
-fn each_rule_has_a_repair_or_a_reason_to_have_none() {
-    let unrepaired = UNREPAIRED.iter().flat_map(|(_, rules)| *rules);
-    let mut listed: Vec<&str> = REPAIRED.iter().chain(unrepaired).copied().collect();
-    let mut all: Vec<&str> = rules().map(|rule| rule.name).collect();
-    listed.sort_unstable();
-    all.sort_unstable();
-    assert_eq!(listed, all);
+fn each_repair_of_damaged_and_generated_documents_is_an_improvement() {
+    let damaged = kit::sample(mutants()).step_by(4).map(|mutant| mutant.text);
+    let mut dice = Dice::new(5);
+    let generated = (0..200).map(|_| {
+        let vocabulary = Vocabulary::random(&mut dice);
+        let case = case(&mut dice, vocabulary);
+        case.document_with(&DIRECTIONS).to_string()
+    });
+    let mut places = Vec::new();
+    collect(&real(), "", &mut places);
+    let values = [json!(null), json!(true), json!("text"), json!(1), json!("1"), json!(["text"]), json!({})];
+    let of_wrong_type = kit::sample(places.iter().skip(1)).step_by(5).enumerate().map(|(number, place)| {
+        let mut document = real();
+        *document.pointer_mut(place).unwrap() = values[number % values.len()].clone();
+        document.to_string()
+    });
+    let (mut wrong, mut rules) = (Vec::new(), BTreeSet::new());
+    for text in damaged.chain(generated.collect::<Vec<_>>()).chain(of_wrong_type) {
+        wrong.extend(repairs("document.yaml", &text, &mut rules));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(rules.len() > 5, "{rules:?}");
 }
 
 pub(crate) fn repaired(document: &Document, repair: &Repair) -> Option<String> {
-    let model = Model::of(document, &mut Findings::default());
+    let model = Model::of(document);
     Some(edited(&document.text, &edits(&model, repair)?))
 }
 
-/// Returns the number of findings of rules of the profile `spec`.
-fn invalid(findings: &[Finding]) -> usize {
-    let is_spec = |finding: &&Finding| find(&finding.rule).is_none_or(|rule| rule.profile == Profile::Spec);
-    findings.iter().filter(is_spec).count()
+/// Pairs of rules, where a repair of the first may cause a finding of the second, and why.
+const CAUSED: &[(&str, &str, &str)] = &[
+    ("no-empty-descriptions", "operation-description", "An empty text is a missing one."),
+    (
+        "struct-type",
+        "info-version-semver",
+        "The repair keeps what is written: the number `1.0` becomes a text.",
+    ),
+];
+
+/// Returns the rules that have more findings than before, of at least this severity.
+fn added<'f>(before: &[Finding], after: &'f [Finding], least: Severity) -> BTreeSet<&'f str> {
+    let number = |findings: &[Finding], rule: &str| findings.iter().filter(|it| it.rule == rule).count();
+    let severe = after.iter().filter(|finding| finding.severity >= least).map(|finding| &*finding.rule);
+    severe.filter(|rule| number(after, rule) > number(before, rule)).collect()
 }
 
-/// Returns the number of findings of a rule. A repair moves the places of other findings.
-fn of_rule(findings: &[Finding], rule: &str) -> usize {
-    findings.iter().filter(|finding| finding.rule == rule).count()
-}
-
-/// Applies each repair of a document, and collects the rules that have one.
-fn repairs(file: &str, text: &str, rules: &mut BTreeSet<String>) -> Result<(), String> {
-    let document = Document::parse(file, text).map_err(|unread| unread.problem.to_string())?;
+/// Applies each repair of a document, and collects the rules that have one. Returns what is wrong with them.
+fn repairs(file: &str, text: &str, rules: &mut BTreeSet<String>) -> Vec<String> {
+    let Ok(document) = Document::parse(file, text) else { return Vec::new() };
     let findings = lint(&document, TODAY);
+    let mut wrong = Vec::new();
     for finding in &findings {
+        let rule = find(&finding.rule).unwrap();
         for repair in &finding.repairs {
-            let name = format!("{}, {}", finding.rule, repair.title());
-            let Some(text) = repaired(&document, repair) else {
-                // The other key exists already.
-                match repair {
-                    Repair::Rename { .. } => continue,
-                    _ => return Err(format!("{name}: no edit")),
+            let Some(text) = repaired(&document, repair) else { continue };
+            let mut fails = |what: String| wrong.push(format!("{}, {}: {what}", rule.name, repair.title()));
+            let after = match Document::parse(file, &text) {
+                Ok(after) => after,
+                Err(unread) => {
+                    fails(unread.problem.to_string());
+                    continue;
                 }
             };
-            let after =
-                Document::parse(file, &text).map_err(|unread| format!("{name}: {}", unread.problem))?;
             let left = lint(&after, TODAY);
-            if of_rule(&left, &finding.rule) >= of_rule(&findings, &finding.rule) {
-                return Err(format!("{name}: the finding remains"));
+            let of_rule = |findings: &[Finding]| findings.iter().filter(|it| it.rule == rule.name).count();
+            if of_rule(&left) >= of_rule(&findings) {
+                fails("the finding remains".to_owned());
             }
             // Of several values, the right one depends on other parts of the document.
-            if invalid(&left) > invalid(&findings) && finding.repairs.len() == 1 {
-                return Err(format!("{name}: the document becomes invalid{}", summary(&left)));
+            let mut added = added(&findings, &left, finding.severity);
+            added.retain(|other| !CAUSED.iter().any(|(one, caused, _)| (*one, caused) == (rule.name, other)));
+            if finding.repairs.len() == 1 && !added.is_empty() {
+                fails(format!("it causes {added:?}"));
             }
-            rules.insert(finding.rule.clone());
+            // A value of a wrong type is not compared, as long as it has that type.
+            if rule.fix == Fix::Safe && finding.repairs.len() == 1 {
+                let changes = compare(&document, &after, TODAY).into_iter();
+                let changes =
+                    changes.filter(|it| it.severity > Severity::Info && it.rule.name != "not-understood");
+                changes.for_each(|change| fails(change.finding().message));
+            }
+            rules.insert(rule.name.to_owned());
         }
     }
-    Ok(())
+    wrong
 }

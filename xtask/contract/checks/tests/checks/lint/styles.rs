@@ -68,7 +68,7 @@ fn a_repair_changes_nothing_else_in_five_styles() {
             changes.iter().for_each(|change| report += &format!("\n{style}, {}: {change}", case.name));
         }
         println!("{style}: {applied} repairs applied, {refused} refused, {unintended} unintended changes");
-        assert!(cases.len() > 50 && refused * 10 < cases.len(), "{style}: {refused} of {}", cases.len());
+        assert!(cases.len() > 40 && refused * 10 < cases.len(), "{style}: {refused} of {}", cases.len());
     }
     assert!(report.is_empty(), "{report}");
 }

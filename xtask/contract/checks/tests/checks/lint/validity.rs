@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 
 use checks::lint::rules;
+use checks::rule::Profile;
 use document::openapi::Model;
-use document::rule::{Findings, Profile};
 use document::{Document, Node};
 use serde_json::json;
 
-use fixtures::summary;
-
 use super::rules::findings;
+use crate::judge::summary;
 
 /// Adds the required parts that the file leaves out to a document.
 fn completed(item: &Node) -> String {
@@ -73,7 +72,7 @@ fn operations_beside_the_reference_of_a_path_item_are_its_operations() {
         /a: { $ref: '#/x-items/a', get: { operationId: own, responses: {} } }\n\
         x-items: { a: { get: { operationId: hidden, responses: {} }, put: { operationId: shared, responses: {} } } }\n";
     let document = Document::parse("a.yaml", text).unwrap();
-    let model = Model::of(&document, &mut Findings::default());
+    let model = Model::of(&document);
     let operations = model.operations().map(|operation| (operation.path(), operation.name()));
     assert_eq!(operations.collect::<Vec<_>>(), [("/a", "own".to_owned()), ("/a", "shared".to_owned())]);
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use document::finding::Severity;
+use checks::finding::Severity;
 use serde_json::{Map, Value, json};
 
 use super::case::{Case, DIRECTIONS, Dice, Direction, changes_in, generated, names, yaml};

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use checks::breaking::{Change, compare};
+use checks::finding::Severity;
 use document::Document;
-use document::finding::Severity;
 use jiff::civil::date;
 use proptest::prelude::{Just, RngExt as _, Strategy as _};
 use proptest::strategy::ValueTree as _;

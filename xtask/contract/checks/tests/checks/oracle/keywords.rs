@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use checks::finding::Finding;
 use checks::lint::lint;
 use checks::registry::find;
-use document::finding::Finding;
+use checks::rule::Profile;
 use document::openapi::{Kind, Model, Object};
-use document::rule::{Findings, Profile};
 use fixtures::{FEATURES, LIBRARY, TODAY};
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ fn each_edit_of_a_keyword_yields_a_finding() {
     for (name, text) in DOCUMENTS {
         let base = read(text);
         let whole = base.root.to_json();
-        let model = Model::of(&base, &mut Findings::default());
+        let model = Model::of(&base);
         for object in kit::sample(model.everything()) {
             let pointer = object.pointer();
             for entry in object.node().entries() {

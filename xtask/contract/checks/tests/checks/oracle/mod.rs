@@ -7,10 +7,10 @@
 mod alarms;
 mod authors;
 mod callbacks;
-mod case;
+pub(crate) mod case;
 mod drift_crate;
 mod edit;
-mod generate;
+pub(crate) mod generate;
 mod instances;
 mod judge;
 mod keywords;

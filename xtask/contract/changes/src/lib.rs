@@ -1,7 +1,7 @@
 //! What changed in a release, as data: the content of `VERSION.changes.json`.
 //!
-//! `breaking` makes it, and the Markdown changelog and the published pages are written from it. This module is part of
-//! the reader, so that a build script can read the data without the comparison.
+//! `breaking` makes it, and the Markdown changelog and the published pages are written from it. It is a package of its
+//! own, so that a build script can read the data without the comparison.
 
 use serde::{Deserialize, Serialize};
 

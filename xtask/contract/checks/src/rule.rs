@@ -7,17 +7,21 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::finding::{Finding, Severity, Spot, Subject, Suggestions, shortened};
-use crate::repair::Repair;
-use crate::text::Span;
+use document::names::nearest;
+use document::place::{Spot, Subject};
+use document::repair::Repair;
+use document::{Span, shortened};
+
+use crate::finding::{Finding, Severity};
 
 /// The limit of bytes of all findings, so that a hostile document cannot exhaust the memory.
 const MAX_BYTES: usize = 256 << 20;
+/// The limit of searches for names that misspelt ones mean.
+const MAX_SEARCHES: usize = 100;
 
 /// A set of rules; each profile contains those before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Profile {
     /// Validity by the specification, or by an RFC that it refers to.
     Spec,
@@ -38,6 +42,17 @@ impl fmt::Display for Profile {
     }
 }
 
+/// What `lint --fix` does about the findings of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fix {
+    /// Nothing: a person must decide, or write a text.
+    Manual,
+    /// `--fix=all` makes the first repair of each finding, which can change the meaning or remove what a person wrote.
+    Unsafe,
+    /// `--fix` makes the repair. The document means the same afterwards, and loses nothing but repetitions.
+    Safe,
+}
+
 /// A requirement on a document, or on the difference between two.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
@@ -51,6 +66,8 @@ pub struct Rule {
     pub explanation: &'static str,
     /// The section of the specification, or the name of the rule in oasdiff, Spectral or Redocly.
     pub origin: &'static str,
+    /// What `lint --fix` does about its findings.
+    pub fix: Fix,
 }
 
 impl Rule {
@@ -61,7 +78,7 @@ impl Rule {
         origin: &'static str,
         explanation: &'static str,
     ) -> Self {
-        Self { name, severity, profile: Profile::Spec, explanation, origin }
+        Self { name, severity, profile: Profile::Spec, explanation, origin, fix: Fix::Manual }
     }
 
     /// Returns the severity of findings with this default. Advice is an error in the profile `strict` alone.
@@ -76,16 +93,21 @@ impl Rule {
     }
 }
 
-/// Declares the rules of a module: a constant for each, and `RULES` with all of them in the same order.
+/// Declares the rules of a module: a constant for each, and `RULES` with all of them in the same order. A rule without
+/// `fix` has no repair.
 #[macro_export]
 macro_rules! rules {
-    ($($constant:ident: $profile:ident $severity:ident $name:literal, $origin:literal, $explanation:literal;)*) => {
+    (@fix) => { $crate::rule::Fix::Manual };
+    (@fix $fix:ident) => { $crate::rule::Fix::$fix };
+    ($($constant:ident: $profile:ident $severity:ident $(fix $fix:ident)? $name:literal, $origin:literal,
+        $explanation:literal;)*) => {
         $(pub(super) const $constant: $crate::rule::Rule = $crate::rule::Rule {
             name: $name,
             severity: $crate::finding::Severity::$severity,
             profile: $crate::rule::Profile::$profile,
             explanation: $explanation,
             origin: $origin,
+            fix: $crate::rules!(@fix $($fix)?),
         };)*
         pub(crate) const RULES: &[&$crate::rule::Rule] = &[$(&$constant),*];
     };
@@ -95,8 +117,10 @@ pub use crate::rules;
 /// Collects findings without duplicates, up to a limit of memory.
 #[derive(Clone, Default)]
 pub struct Findings {
-    /// The names that misspelt ones mean.
-    pub suggestions: Suggestions,
+    /// The number of searches for names that misspelt ones mean.
+    searched: usize,
+    /// The names of rules whose findings are not collected.
+    off: HashSet<&'static str>,
     found: Vec<(Profile, Finding)>,
     /// Rule, place, hash of the message, and whether the place is in the value of an alias. The value has the same findings
     /// at each alias.
@@ -112,11 +136,6 @@ pub struct Findings {
 pub struct Added<'f>(Option<&'f mut Finding>);
 
 impl Added<'_> {
-    /// A copy of it.
-    pub(crate) fn copied(&self) -> Option<Finding> {
-        self.0.as_deref().cloned()
-    }
-
     /// The JSON pointer of its place; empty if it was left out.
     pub fn place(&self) -> String {
         self.0.as_ref().map(|finding| finding.pointer.clone()).unwrap_or_default()
@@ -169,6 +188,9 @@ impl Findings {
         message: impl Into<String>,
         fix: impl Into<String>,
     ) -> Added<'_> {
+        if self.off.contains(rule.name) {
+            return Added(None);
+        }
         let mut message = message.into();
         let mut hasher = DefaultHasher::new();
         message.hash(&mut hasher);
@@ -191,6 +213,13 @@ impl Findings {
         Added(self.found.last_mut().map(|(_, finding)| finding))
     }
 
+    /// Returns the name that a misspelt one means. The number of searches is limited, because a document can have very many
+    /// such names.
+    pub fn meant<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+        self.searched += 1;
+        if self.searched > MAX_SEARCHES { None } else { nearest(name, known) }
+    }
+
     /// Returns the JSON pointers of what is invalid, or has a finding of one of these rules.
     pub fn places(&self, rules: &[&Rule]) -> BTreeSet<String> {
         let is_meant = |(profile, finding): &&(Profile, Finding)| {
@@ -199,8 +228,18 @@ impl Findings {
         self.found.iter().filter(is_meant).map(|(_, finding)| finding.pointer.clone()).collect()
     }
 
-    /// Whether the limit of memory is reached. Further checks have no effect then.
-    pub fn is_full(&self) -> bool {
+    /// Returns an empty collection, which drops the findings of the rules with these names.
+    pub fn without(off: HashSet<&'static str>) -> Self {
+        Self { off, ..Self::default() }
+    }
+
+    /// Whether findings of one of these rules are collected. They are not if the rules are off, or the limit of memory is
+    /// reached.
+    pub fn wants(&self, rules: &[&Rule]) -> bool {
+        !self.is_full() && rules.iter().any(|rule| !self.off.contains(rule.name))
+    }
+
+    fn is_full(&self) -> bool {
         self.bytes >= MAX_BYTES
     }
 

@@ -2,26 +2,21 @@
 
 use heck::{ToLowerCamelCase, ToPascalCase};
 
-use document::finding::{Spot, shortened};
 use document::openapi::{Kind, Model};
-use document::pointer;
-use document::rule::{Findings, rules};
+use document::shortened;
+
+use checks::rule::{Findings, rules};
 
 rules! {
-    OPERATION: Strict Error "operation-id-case", "this tool",
+    OPERATION: Strict Error fix Unsafe "operation-id-case", "this project",
         "An `operationId` is in camelCase.";
-    SCHEMA: Strict Error "schema-name-case", "this tool",
+    SCHEMA: Strict Error fix Unsafe "schema-name-case", "this project",
         "The names of `components/schemas` are in PascalCase.";
-    FIELD: Strict Error "field-name-case", "this tool",
+    FIELD: Strict Error fix Unsafe "field-name-case", "this project",
         "Property names, and parameter names except those of headers, are in camelCase.";
-    MERGE_KEY: Spec Warning "yaml-merge-key", "OpenAPI 3.0.3, 4.3; YAML 1.1",
-        "No mapping has a merge key (`<<`), because YAML 1.2 has none.";
 }
 
-pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
-    if model.source().contains("<<") {
-        merge_keys(model, findings);
-    }
+pub(super) fn check(model: &Model<'_>, findings: &mut Findings) {
     for object in model.everything() {
         let (rule, what, keyword) = match (object.kind(), object.keyword()) {
             (Kind::Operation, _) => (&OPERATION, "`operationId`", "operationId"),
@@ -55,26 +50,5 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             let fix = "Write a name of ASCII letters and digits that begins with a letter.";
             findings.add(rule, spot, message, fix);
         }
-    }
-}
-
-fn merge_keys(model: &Model<'_>, findings: &mut Findings) {
-    let mut open = vec![(model.root(), String::new(), model.root().node())];
-    while let Some((owner, pointer, node)) = open.pop() {
-        let owner = model.at(node).unwrap_or(owner);
-        if let Some(span) = node.merge_key() {
-            let subject = owner.subject();
-            let message = format!(
-                "{subject} has the merge key `<<` of YAML 1.1. Tools for YAML 1.2 do not merge, and read a key `<<`."
-            );
-            let spot = Spot { pointer: pointer.clone(), span, subject, alias: None };
-            findings.add(&MERGE_KEY, spot, message, "Write the keys out, or use a `$ref`.");
-        }
-        let own = node.entries().iter().filter(|entry| node.inherited(entry).is_none());
-        let values = own.map(|entry| (pointer::below(pointer.as_str(), &entry.key), &entry.value));
-        let items = node.items().iter().enumerate();
-        let items = items.map(|(number, item)| (pointer::below(pointer.as_str(), &number.to_string()), item));
-        let parts = values.chain(items).filter(|(_, node)| node.alias.is_none());
-        open.extend(parts.map(|(pointer, node)| (owner, pointer, node)));
     }
 }

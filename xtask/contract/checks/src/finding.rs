@@ -4,14 +4,15 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::repair::Repair;
-pub use crate::text::shortened;
-use crate::text::{Span, Unreadable};
+use document::place::Subject;
+use document::repair::Repair;
+use document::{Span, Unreadable};
 
 /// The severity of a finding, from the least to the greatest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Severity {
     /// A fact without need for action.
     Info,
@@ -21,7 +22,7 @@ pub enum Severity {
     #[default]
     Error,
     /// The file or a part of it cannot be read, and was not checked or compared.
-    #[cfg_attr(feature = "clap", value(skip))]
+    #[value(skip)]
     Unreadable,
 }
 
@@ -34,78 +35,6 @@ impl fmt::Display for Severity {
             Severity::Unreadable => "unreadable",
         })
     }
-}
-
-/// The object of a finding, the outermost part first: operation, response, header. It is used in the message, and
-/// to find the place in the code.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Subject {
-    /// The parts that the message names.
-    parts: Vec<(&'static str, String)>,
-    /// All parts on the path from the document.
-    trail: Vec<(&'static str, String)>,
-}
-
-impl Subject {
-    /// The whole document.
-    pub fn document() -> Self {
-        Self::default()
-    }
-
-    /// A part of it: a `kind`, and its name unless there is just one.
-    #[must_use]
-    pub fn with(&self, kind: &'static str, name: &str) -> Self {
-        let mut subject = self.clone();
-        subject.parts.push((kind, name.to_owned()));
-        subject.trail.push((kind, name.to_owned()));
-        subject
-    }
-
-    /// Adds the component to which this refers. Messages name only the component, since others may refer to it too.
-    #[must_use]
-    pub fn component(&self, name: &str) -> Self {
-        Self { parts: vec![("component", name.to_owned())], trail: self.trail.clone() }
-    }
-
-    /// Returns the kinds and names in messages, the outermost first.
-    pub fn parts(&self) -> &[(&'static str, String)] {
-        &self.parts
-    }
-
-    /// Returns the kinds and names on the path from the document, through references.
-    pub fn trail(&self) -> &[(&'static str, String)] {
-        &self.trail
-    }
-}
-
-impl fmt::Display for Subject {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.parts.is_empty() {
-            return formatter.write_str("the document");
-        }
-        for (position, (kind, name)) in self.parts.iter().rev().enumerate() {
-            let of = if position == 0 { "" } else { " of " };
-            let name = shortened(name);
-            match name.is_empty() {
-                true => write!(formatter, "{of}the {kind}")?,
-                false => write!(formatter, "{of}{kind} `{name}`")?,
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A place in a document.
-#[derive(Clone, Debug)]
-pub struct Spot {
-    /// JSON pointer (RFC 6901).
-    pub pointer: String,
-    /// The text of the key or value.
-    pub span: Span,
-    /// The object at the place, or its owner.
-    pub subject: Subject,
-    /// The place of the alias or merge key through which the pointer leads to text elsewhere.
-    pub alias: Option<Span>,
 }
 
 /// A place in a file: that of a change, source code that differs from the document, or the document before a change.
@@ -125,6 +54,15 @@ impl fmt::Display for Location {
     }
 }
 
+/// A value in the document and in the code, for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Sides {
+    /// The value in the document.
+    pub document: String,
+    /// The value in the code.
+    pub code: String,
+}
+
 /// A problem that a check reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finding {
@@ -140,10 +78,8 @@ pub struct Finding {
     pub subject: Subject,
     /// The problem, as a sentence.
     pub message: String,
-    /// The value in the file.
-    pub file: String,
-    /// The value in the code. Empty if the code is not compared.
-    pub code: String,
+    /// The values in the document and in the code, if these are compared.
+    pub says: Option<Sides>,
     /// What the difference does to clients, as a sentence. Empty if the finding is not about a change.
     pub impact: String,
     /// The fix, as a sentence. Empty if nothing needs to be fixed.
@@ -183,11 +119,10 @@ impl Finding {
         [self.impact.as_str(), self.fix.as_str()].into_iter().filter(|sentence| !sentence.is_empty())
     }
 
-    /// Sets the values in the file and in the code.
+    /// Sets the values in the document and in the code.
     #[must_use]
-    pub fn sides(mut self, file: impl Into<String>, code: impl Into<String>) -> Self {
-        self.file = file.into();
-        self.code = code.into();
+    pub fn sides(mut self, document: impl Into<String>, code: impl Into<String>) -> Self {
+        self.says = Some(Sides { document: document.into(), code: code.into() });
         self
     }
 
@@ -245,46 +180,6 @@ impl From<Unreadable> for File {
 pub fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
-}
-
-/// Returns the number of edits that make one name of another. Case, `-` and `_` are ignored.
-pub(crate) fn edit_distance(name: &str, known: &str) -> usize {
-    strsim::damerau_levenshtein(&folded(name), &folded(known))
-}
-
-fn folded(name: &str) -> String {
-    name.to_lowercase().replace(['-', '_'], "")
-}
-
-/// Returns the most similar name: a third of its characters may differ, but at most three. Case, `-` and `_` are ignored.
-pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    // The comparison takes quadratic time, so long names are skipped.
-    const LONGEST: usize = 100;
-    let length = folded(name).chars().count();
-    let distance = 3.min(length / 3);
-    // Each edit changes the length by at most one.
-    let edits = |known: &str| {
-        (folded(known).chars().count().abs_diff(length) <= distance).then(|| edit_distance(name, known))
-    };
-    let near = known.filter(|known| name.len().max(known.len()) <= LONGEST);
-    let near = near.filter_map(|known| Some((edits(known)?, known)));
-    near.filter(|(edits, _)| *edits <= distance).min().map(|(_, known)| known)
-}
-
-/// Finds what misspelt names mean. The number of searches is limited, because a document can have very many such names.
-#[derive(Clone, Debug, Default)]
-pub struct Suggestions {
-    searched: usize,
-}
-
-impl Suggestions {
-    const MOST: usize = 100;
-
-    /// Returns the [`nearest`] name.
-    pub fn nearest<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-        self.searched += 1;
-        if self.searched > Self::MOST { None } else { nearest(name, known) }
-    }
 }
 
 /// Returns the number of findings of each severity, such as `2 errors, 1 warning`.
