@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use document::openapi::{Id, Model, Object};
+use document::openapi::{Id, Kind, Model, Object};
 use document::{Document, Node, pointer};
 use jiff::civil::Date;
 
@@ -173,16 +173,21 @@ impl<'a> Comparer<'a> {
         self.via = before;
     }
 
-    /// Returns the reference at which to report a change at a place: the one that led there, if it leads to another object
-    /// than in the base. `None` if the schema of the base has the place too.
-    fn reference(&self, place: Option<At<'a>>) -> Option<At<'a>> {
+    /// Returns the reference at which to report a change at these places: the one that led there, if it leads to another
+    /// object than in the base. `None` if the change is in an object that the base has too.
+    fn reference(&self, base: Option<At<'a>>, revision: Option<At<'a>>) -> Option<At<'a>> {
         let via = At::value(&self.via?, "$ref")?;
-        let parts = self.compared.map_or(&[][..], |base| self.schemas[base as usize].parts.as_slice());
-        let object = place?.object();
-        let is_part = |object: Object<'a>| {
-            self.base.object_at(&object.pointer()).is_some_and(|object| parts.contains(&object))
+        let object = revision?.object();
+        let is_own = match base {
+            Some(base) => component(base.object()) == component(object),
+            None => {
+                let parts = self.compared.map_or(&[][..], |base| &self.schemas[base as usize].parts);
+                object.ancestors().any(|object| {
+                    self.base.object_at(&object.pointer()).is_some_and(|object| parts.contains(&object))
+                })
+            }
         };
-        (!object.ancestors().any(is_part)).then_some(via)
+        (!is_own).then_some(via)
     }
 
     /// Returns the role of a schema, given its role outside of callbacks.
@@ -212,7 +217,7 @@ impl<'a> Comparer<'a> {
         }
         let rule = if self.in_callback { rules::reversed(rule) } else { rule };
         let what = what.into();
-        let via = self.reference(revision);
+        let via = self.reference(base, revision);
         let (revision, end) = if via.is_some() { (via, revision) } else { (revision, None) };
         let address = |at: Option<At<'a>>| at.map(|at| std::ptr::from_ref(at.node()));
         let key = (rule.name, [base, revision, end].map(address), what.clone());
@@ -431,6 +436,12 @@ impl<'a> Comparer<'a> {
         });
         changes.collect()
     }
+}
+
+/// Returns the keyword and the name of the component that an object is in.
+fn component<'a>(object: Object<'a>) -> Option<(&'a str, &'a str)> {
+    let is_component = |object: &Object<'a>| object.parent().is_some_and(|it| it.kind() == Kind::Components);
+    object.ancestors().find(is_component).map(|object| (object.keyword(), object.name()))
 }
 
 /// Raises the mark of a user, and of all above it, to at least `to`.

@@ -103,8 +103,8 @@ pub(super) fn is_wrapping<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) -> bool {
     }
 }
 
-/// Returns the alternative of the other side that is nearest to a schema, with the keywords beside it: it has the same
-/// values, or is of the same type and has the most properties in common.
+/// Returns the alternative of the other side that is nearest to a schema: it has the same values, or is of the same type and
+/// has the most properties in common.
 fn nearest<'a>(
     cx: &mut Comparer<'a>,
     schema: &Schema<'a>,
@@ -113,7 +113,11 @@ fn nearest<'a>(
     let names = property_names(schema);
     let mut best: Option<(isize, (Object<'a>, u32))> = None;
     for one in union.alternatives.iter().filter(|one| !is_unclear(one)) {
-        let number = with_keywords_beside(cx, whole, union, *one);
+        let mut number = at(cx, &[*one], whole.anchor);
+        if shape(&cx.schema(number)).is_none() {
+            // The type is beside the union.
+            number = with_keywords_beside(cx, whole, union, *one);
+        }
         let alternative = cx.schema(number);
         if cx.inclusion.are_equal(schema.values, alternative.values) {
             return Some((*one, number));
