@@ -7,44 +7,25 @@
 //! operations down to the pairs that have changes.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use document::openapi::{Id, Kind, Model, Object};
-use document::{Document, Node, pointer};
+use document::pointer;
 use jiff::civil::Date;
 
-use super::change::Change;
 use super::conjunction::{Schema, Verdict};
 use super::data::difference;
-use super::fix::undo;
+use super::found::{Found, Raw};
 use super::place::At;
 use super::rules::{self, ChangeRule, Role};
 use super::schemes::Schemes;
 use super::subtypes::Subtypes;
-use super::users::{DOCUMENT, User, Users, push_new};
+use super::users::{DOCUMENT, User, Users};
 use crate::finding::Severity;
 use crate::subschema::{Budget, Inclusion};
 
-/// A change whose operations are not known yet.
-#[derive(Debug)]
-struct Raw<'a> {
-    rule: &'static ChangeRule,
-    base: Option<At<'a>>,
-    revision: Option<At<'a>>,
-    /// The place to which a reference leads that changed, and that `revision` is.
-    end: Option<At<'a>>,
-    what: String,
-    /// The users in which the change was found.
-    users: Vec<User>,
-}
-
-type Key = (&'static str, [Option<*const Node>; 3], String);
-
 /// Whether a schema is in the revision, its parts, and the unions of which one alternative is among them.
 type SchemaKey = (bool, Vec<Id>, Vec<(Id, &'static str)>);
-
-/// The limit of changes, so that two documents with nothing in common do not exhaust the memory.
-const MAX_CHANGES: usize = 100_000;
 
 /// Two objects that operations share, and which part of them is compared.
 type Shared = (&'static str, Id, Id);
@@ -80,13 +61,10 @@ pub(super) struct Comparer<'a> {
     via: Option<Object<'a>>,
     /// The schema of the base that is being compared.
     compared: Option<u32>,
-    users: Users,
+    pub(super) users: Users,
     /// The greatest difference that pairs below the current user can have.
     most: Verdict,
-    raws: Vec<Raw<'a>>,
-    /// How many changes were found beyond the limit.
-    not_listed: usize,
-    known: HashMap<Key, usize>,
+    pub(super) found: Found<'a>,
     schemas: Vec<Schema<'a>>,
     schema_of: HashMap<SchemaKey, u32>,
     pairs: HashMap<Pair, User>,
@@ -113,9 +91,7 @@ impl<'a> Comparer<'a> {
             compared: None,
             users: Users::new(),
             most: Verdict::Breaking,
-            raws: Vec::new(),
-            not_listed: 0,
-            known: HashMap::new(),
+            found: Found::default(),
             schemas: Vec::new(),
             schema_of: HashMap::new(),
             pairs: HashMap::new(),
@@ -219,18 +195,8 @@ impl<'a> Comparer<'a> {
         let what = what.into();
         let via = self.reference(base, revision);
         let (revision, end) = if via.is_some() { (via, revision) } else { (revision, None) };
-        let address = |at: Option<At<'a>>| at.map(|at| std::ptr::from_ref(at.node()));
-        let key = (rule.name, [base, revision, end].map(address), what.clone());
-        let next = self.raws.len();
-        if next >= MAX_CHANGES && !self.known.contains_key(&key) {
-            self.not_listed += 1;
-            return;
-        }
-        let position = *self.known.entry(key).or_insert(next);
-        if position == next {
-            self.raws.push(Raw { rule, base, revision, end, what, users: Vec::new() });
-        }
-        push_new(&mut self.raws[position].users, self.users.current);
+        let raw = Raw { rule, base, revision, end, what, users: Vec::new() };
+        self.found.add(raw, self.users.current);
     }
 
     /// Adds a change of a keyword, or of its absence.
@@ -363,7 +329,7 @@ impl<'a> Comparer<'a> {
         let mut explained = vec![Verdict::Equal; self.users.len()];
         let mut overlaps = vec![false; self.users.len()];
         self.unclear.iter().for_each(|user| mark(&above, &mut explained, *user, Verdict::Breaking));
-        for raw in &self.raws {
+        for raw in self.found.all() {
             let breaks = raw.rule.severity == Severity::Error;
             let by = if breaks { Verdict::Breaking } else { Verdict::Compatible };
             raw.users.iter().for_each(|user| mark(&above, &mut explained, *user, by));
@@ -396,45 +362,6 @@ impl<'a> Comparer<'a> {
         self.in_xml = pair.in_xml;
         self.via = pair.via.map(|via| self.revision.object(via));
         Some(pair)
-    }
-
-    /// The changes with their places and operations.
-    pub(super) fn finish(mut self, base: &Document, revision: &Document) -> Vec<Change> {
-        if self.not_listed > 0 {
-            let what = format!(
-                "{} changes beyond the first {MAX_CHANGES} are not listed and not judged",
-                self.not_listed
-            );
-            let place = Some(At::of(&self.revision.root()));
-            let (rule, users) = (&rules::NOT_UNDERSTOOD, Vec::new());
-            self.raws.push(Raw { rule, base: None, revision: place, end: None, what, users });
-        }
-        let changed = self.raws.iter().flat_map(|raw| raw.users.iter().copied());
-        let operations = self.users.operations_of(changed);
-        let changes = self.raws.into_iter().filter_map(|raw| {
-            let at = raw.revision.or(raw.base)?;
-            let file = if raw.revision.is_some() { revision } else { base };
-            let what = match raw.end {
-                Some(end) => {
-                    format!("it refers to {} now; compared with before, {}", end.subject(), raw.what)
-                }
-                None => raw.what,
-            };
-            let change = Change::new(raw.rule, at.subject(), what, at.location(&file.path));
-            let end = raw.end.map(|end| end.location(&revision.path));
-            let old = raw.base.filter(|_| raw.revision.is_some()).map(|old| old.location(&base.path));
-            let users: BTreeSet<User> =
-                raw.users.iter().flat_map(|user| &operations[*user]).copied().collect();
-            let description = raw.base.is_none().then(|| at.description()).flatten();
-            let severity =
-                match self.users.are_unstable(&users) && raw.rule.name != rules::STABILITY_DECREASED.name {
-                    true => Severity::Info,
-                    false => change.severity,
-                };
-            let (operations, fix) = (self.users.names(&users), undo(raw.rule, raw.base, raw.revision));
-            Some(Change { severity, base: old, end, operations, description, fix, ..change })
-        });
-        changes.collect()
     }
 }
 

@@ -26,6 +26,7 @@ mod deprecation;
 mod encoding;
 mod exploded;
 pub(crate) mod fix;
+mod found;
 mod lists;
 mod matching;
 mod media_type;
@@ -59,6 +60,7 @@ use jiff::civil::Date;
 use comparer::Comparer;
 use document::Document;
 use document::openapi::{Invalid, Model, Reason};
+use place::At;
 
 use crate::finding::{Location, Severity, capitalised};
 use crate::rule::Rule;
@@ -110,7 +112,9 @@ pub fn compare_sides(base: Side<'_>, revision: Side<'_>, today: Date) -> Vec<Cha
     components::compare(&mut cx);
     paths::compare(&mut cx);
     schema::compare_waiting(&mut cx);
-    changes.extend(cx.finish(base.document, revision.document));
+    let root = At::of(&cx.revision.root());
+    let documents = (base.document, revision.document);
+    changes.extend(cx.found.into_changes(&cx.users, documents, root));
     changes.sort_by_cached_key(|change| {
         let base = change.base.as_ref().map(|base| base.span.start);
         (Reverse(change.severity), change.place.span.start, base, change.rule.name)

@@ -20,13 +20,13 @@ mod values;
 
 pub(super) use both::{compare_children, compare_item, compare_schemas};
 
-use both::Both;
 use document::openapi::Object;
 
 use super::comparer::Comparer;
 use super::conjunction::{Schema, Verdict};
 use super::place::At;
 use super::rules::{self, Role};
+use both::Both;
 
 /// Compares all pairs of schemas in the queue.
 pub(super) fn compare_waiting(cx: &mut Comparer<'_>) {
@@ -52,15 +52,14 @@ fn compare<'a>(cx: &mut Comparer<'a>, both: &Both<'a>) {
     types::null(cx, both);
     if !composition::distribute(cx, both) {
         let is_reported = types::compare(cx, both);
-        if is_reported && (composition::is_any(&both.base) || composition::is_any(&both.revision)) {
-            // Where every value is allowed, the other keywords say nothing more.
-            return;
+        // Where every value is allowed, the other keywords say nothing more.
+        if !(is_reported && (composition::is_any(&both.base) || composition::is_any(&both.revision))) {
+            keywords::compare(cx, both);
+            values::compare(cx, both);
+            properties::compare(cx, both);
+            items(cx, both);
+            composition::compare(cx, both);
         }
-        keywords::compare(cx, both);
-        values::compare(cx, both);
-        properties::compare(cx, both);
-        items(cx, both);
-        composition::compare(cx, both);
     }
     composition::not(cx, both);
     discriminator::compare(cx, both);
