@@ -252,7 +252,9 @@ impl<'a> Object<'a> {
 
     /// The objects under a keyword.
     pub fn children<'k>(&self, keyword: &'k str) -> impl Iterator<Item = Object<'a>> + use<'a, 'k> {
-        self.parts().filter(move |child| child.keyword() == keyword)
+        // An object can have very many parts under another keyword.
+        let has = self.has(keyword);
+        self.parts().take_while(move |_| has).filter(move |child| child.keyword() == keyword)
     }
 
     /// The object under a keyword that has one.
