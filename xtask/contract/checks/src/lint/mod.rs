@@ -47,9 +47,9 @@ static PROJECT: OnceLock<&Project> = OnceLock::new();
 ///
 /// ```
 /// use checks::lint::{Project, add_project};
-/// use crate::finding::Severity;
+/// use checks::finding::Severity;
 /// use document::openapi::{Kind, Model};
-/// use crate::rule::{Findings, Fix, Profile, Rule};
+/// use checks::rule::{Findings, Fix, Profile, Rule};
 ///
 /// static TITLE: Rule = Rule {
 ///     name: "title-length",
