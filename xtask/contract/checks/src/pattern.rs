@@ -29,10 +29,8 @@ pub(crate) enum Fault {
     Syntax,
     /// It needs backtracking: it has a lookaround or a back reference.
     Backtracks,
-    /// It is too long, or would need too much memory.
+    /// It exceeds one of the limits.
     TooLarge,
-    /// The document has too many patterns, or too many that need much memory.
-    TooMany,
 }
 
 /// The patterns of a document, each compiled once.
@@ -51,12 +49,12 @@ struct Pattern {
 impl Patterns {
     /// Returns what is wrong with a pattern.
     pub(crate) fn fault(&mut self, pattern: &str) -> Option<Fault> {
-        self.pattern(pattern).map_or(Some(Fault::TooMany), |known| known.fault)
+        self.pattern(pattern).fault
     }
 
     /// Whether a pattern matches in a text; `None` if that is unknown.
     pub(crate) fn matches(&mut self, pattern: &str, text: &Value) -> Option<bool> {
-        let Pattern { fault, validator } = self.pattern(pattern)?;
+        let Pattern { fault, validator } = self.pattern(pattern);
         if fault.is_some() && text.as_str().is_none_or(|text| text.len() > MAX_TEXT) {
             return None;
         }
@@ -67,49 +65,41 @@ impl Patterns {
         }
     }
 
-    fn pattern(&mut self, pattern: &str) -> Option<&Pattern> {
+    fn pattern(&mut self, pattern: &str) -> &Pattern {
         if !self.known.contains_key(pattern) {
-            if self.known.len() >= MAX_PATTERNS || self.heavy >= MAX_HEAVY {
-                return None;
-            }
             let compiled = self.compiled(pattern);
             self.known.insert(pattern.to_owned(), compiled);
         }
-        self.known.get(pattern)
+        &self.known[pattern]
     }
 
     fn compiled(&mut self, pattern: &str) -> Pattern {
         let refused = |fault| Pattern { fault: Some(fault), validator: None };
-        if pattern.len() > MAX_LENGTH {
+        if pattern.len() > MAX_LENGTH || self.known.len() >= MAX_PATTERNS || self.heavy >= MAX_HEAVY {
             return refused(Fault::TooLarge);
         }
         if !is_ecma(pattern) {
             return refused(Fault::Syntax);
         }
-        let schema = json!({ "pattern": pattern });
-        if let Ok(validator) = linear(MAX_LIGHT_BYTES).build(&schema) {
-            return Pattern { fault: None, validator: Some(validator) };
+        let built = |options: ValidationOptions<'static>| options.build(&json!({ "pattern": pattern })).ok();
+        if let Some(light) = built(linear(MAX_LIGHT_BYTES)) {
+            return Pattern { fault: None, validator: Some(light) };
         }
         self.heavy += 1;
-        if let Ok(validator) = options().build(&schema) {
-            return Pattern { fault: None, validator: Some(validator) };
+        if let Some(heavy) = built(linear(MAX_COMPILED_BYTES)) {
+            return Pattern { fault: None, validator: Some(heavy) };
         }
         let backtracking = PatternOptions::fancy_regex()
             .backtrack_limit(MAX_STEPS_BACK)
             .size_limit(MAX_COMPILED_BYTES)
             .dfa_size_limit(MAX_COMPILED_BYTES);
-        match jsonschema::options().with_pattern_options(backtracking).build(&schema) {
-            Ok(validator) => Pattern { fault: Some(Fault::Backtracks), validator: Some(validator) },
-            Err(_) => refused(Fault::TooLarge),
-        }
+        let validator = built(jsonschema::options().with_pattern_options(backtracking));
+        let fault = if validator.is_some() { Fault::Backtracks } else { Fault::TooLarge };
+        Pattern { fault: Some(fault), validator }
     }
 }
 
 /// Returns options for a validator that matches patterns in linear time.
-pub(crate) fn options() -> ValidationOptions<'static> {
-    linear(MAX_COMPILED_BYTES)
-}
-
 fn linear(most: usize) -> ValidationOptions<'static> {
     jsonschema::options().with_pattern_options(PatternOptions::regex().size_limit(most).dfa_size_limit(most))
 }

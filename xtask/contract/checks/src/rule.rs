@@ -133,12 +133,15 @@ pub struct Findings {
 }
 
 /// A finding that was just added, unless it was left out.
-pub struct Added<'f>(Option<&'f mut Finding>);
+pub struct Added<'f> {
+    finding: Option<&'f mut Finding>,
+    searched: &'f mut usize,
+}
 
 impl Added<'_> {
     /// The JSON pointer of its place; empty if it was left out.
     pub fn place(&self) -> String {
-        self.0.as_ref().map(|finding| finding.pointer.clone()).unwrap_or_default()
+        self.finding.as_ref().map(|finding| finding.pointer.clone()).unwrap_or_default()
     }
 
     /// The finding is fixed by removing what is at its place.
@@ -159,19 +162,28 @@ impl Added<'_> {
         self.repair(Repair::Write { at, value: value.into() })
     }
 
-    /// The finding is probably fixed by this name, which `repair` writes.
-    pub fn meant<'n>(mut self, name: Option<&'n str>, repair: impl FnOnce(Self, &'n str) -> Self) -> Self {
-        let Some(name) = name else { return self };
-        if let Some(Finding { fix, .. }) = &mut self.0 {
-            let (first, rest) = fix.split_at(1);
-            *fix = format!("Did you mean `{}`? Else {}{rest}", shortened(name), first.to_lowercase());
+    /// The finding is probably fixed by the known name that is most similar to a misspelt one; `repair` writes it. The
+    /// number of searches is limited, because a document can have very many such names.
+    pub fn meant<'n>(
+        mut self,
+        name: &str,
+        known: impl Iterator<Item = &'n str>,
+        repair: impl FnOnce(Self, &'n str) -> Self,
+    ) -> Self {
+        let Some(Finding { fix, .. }) = &mut self.finding else { return self };
+        *self.searched += 1;
+        if *self.searched > MAX_SEARCHES {
+            return self;
         }
+        let Some(name) = nearest(name, known) else { return self };
+        let (first, rest) = fix.split_at(1);
+        *fix = format!("Did you mean `{}`? Else {}{rest}", shortened(name), first.to_lowercase());
         repair(self, name)
     }
 
     /// The finding is fixed by this change.
     pub fn repair(mut self, repair: Repair) -> Self {
-        if let Some(finding) = &mut self.0 {
+        if let Some(finding) = &mut self.finding {
             finding.repairs.push(repair);
         }
         self
@@ -188,20 +200,25 @@ impl Findings {
         message: impl Into<String>,
         fix: impl Into<String>,
     ) -> Added<'_> {
+        let found = self.record(rule, spot, message.into(), fix.into()).then(|| self.found.last_mut());
+        Added { finding: found.flatten().map(|(_, finding)| finding), searched: &mut self.searched }
+    }
+
+    /// Records a finding. Returns whether it is new, and within the limit.
+    fn record(&mut self, rule: &Rule, spot: Spot, mut message: String, fix: String) -> bool {
         if self.off.contains(rule.name) {
-            return Added(None);
+            return false;
         }
-        let mut message = message.into();
         let mut hasher = DefaultHasher::new();
         message.hash(&mut hasher);
         let Span { start, end, .. } = spot.span;
         if !self.known.insert((rule.name, start, end, hasher.finish(), spot.alias.is_some())) {
-            return Added(None);
+            return false;
         }
         let mut finding = rule.at(&spot);
         if self.is_full() {
             self.left_out.entry(rule.name).or_insert((rule.profile, finding, 0)).2 += 1;
-            return Added(None);
+            return false;
         }
         if let Some(alias) = spot.alias {
             message += &format!(" The value is that of line {}.", spot.span.line);
@@ -210,14 +227,7 @@ impl Findings {
         }
         self.bytes += size_of::<Finding>() + spot.pointer.len() + 2 * message.len();
         self.found.push((rule.profile, finding.message(&spot.subject, message).fix(fix)));
-        Added(self.found.last_mut().map(|(_, finding)| finding))
-    }
-
-    /// Returns the name that a misspelt one means. The number of searches is limited, because a document can have very many
-    /// such names.
-    pub fn meant<'n>(&mut self, name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-        self.searched += 1;
-        if self.searched > MAX_SEARCHES { None } else { nearest(name, known) }
+        true
     }
 
     /// Returns the JSON pointers of what is invalid, or has a finding of one of these rules.

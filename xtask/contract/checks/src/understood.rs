@@ -6,7 +6,7 @@ use document::openapi::{Invalid, Model};
 use document::place::Spot;
 
 use crate::finding::Severity;
-use crate::lint::{Description, describe};
+use crate::lint::describe;
 use crate::rule::Rule;
 
 /// The rule for parts of a document that a comparison left out.
@@ -42,7 +42,7 @@ impl LeftOut {
         let pointers = places.iter().map(|place| place.spot(model).pointer).collect();
         // Another place may be the reason why a reference has no target.
         let first = places.into_iter().min_by_key(|place| (place.reason, place.span.start))?;
-        let Description { message, fix, .. } = describe(model, first);
+        let (_, message, fix) = describe(model, first);
         let message = format!("{}, so it was not compared{others}. {fix}", message.trim_end_matches('.'));
         Some(Self { pointers, first: first.spot(model), message })
     }

@@ -17,9 +17,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use lsp_types::Uri;
 
-use crate::base::Base;
 use crate::project::{Locate, Project};
-use crate::tree::{Tree, is_openapi};
+use crate::tree::{Base, Tree, is_openapi};
 
 /// The work that waits for the thread.
 #[derive(Default)]
@@ -41,17 +40,17 @@ pub(crate) enum Event {
     Compared { number: u64, stdout: Vec<u8>, stderr: Vec<u8> },
 }
 
+/// The findings, or the reason why the text was not checked.
+type Found = Result<Vec<Finding>, Box<Finding>>;
+
 /// The result of a check.
-#[derive(Default)]
 pub(crate) struct Checked {
     /// The text.
     pub(crate) text: String,
     /// `None` if the text cannot be read.
     pub(crate) tree: Option<Arc<Tree>>,
-    /// The reason why the text was not checked. Empty if it was.
-    pub(crate) problem: Vec<Finding>,
-    /// The findings. `None` if the last ones stay.
-    pub(crate) findings: Option<Vec<Finding>>,
+    /// If the text was not checked, the last findings stay.
+    pub(crate) findings: Found,
 }
 
 /// Does the waiting work until the server ends; `wakes` says that there is some. A newer text does not end a check: while
@@ -67,10 +66,11 @@ pub(crate) fn run(
         let Waiting { texts, reads_sources } = std::mem::take(&mut *lock(waiting));
         for (key, (file, text)) in texts {
             let checked = AssertUnwindSafe(|| check(project, &file, &text, &mut base));
-            let checked = catch_unwind(checked).unwrap_or_default();
-            let checked = Checked { text, ..checked };
+            let defect = "The check failed; this is a defect of the server.";
+            let (tree, findings) = catch_unwind(checked)
+                .unwrap_or_else(|_| (None, Err(unchecked("defect", defect, "Report it to its authors."))));
             // Fails only while the process ends.
-            let _ = events.send(Event::Checked(key, checked));
+            let _ = events.send(Event::Checked(key, Checked { text, tree, findings }));
         }
         if reads_sources {
             let read = catch_unwind(AssertUnwindSafe(|| project.implementation())).unwrap_or_default();
@@ -84,20 +84,21 @@ pub(crate) fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn check(project: &dyn Project, file: &str, text: &str, base: &mut Option<Base>) -> Checked {
-    let tree = match Tree::read(file, text) {
-        Ok(tree) => Arc::new(tree),
+fn check(
+    project: &dyn Project,
+    file: &str,
+    text: &str,
+    base: &mut Option<Base>,
+) -> (Option<Arc<Tree>>, Found) {
+    match Tree::read(file, text) {
+        Ok(tree) => {
+            let tree = Arc::new(tree);
+            let findings = findings(project, &tree, base);
+            (Some(tree), findings)
+        }
+        Err(unreadable) if is_openapi(&unreadable) => (None, Err(Box::new(Finding::from(&unreadable)))),
         // Editors also send other YAML files.
-        Err(unreadable) if !is_openapi(&unreadable) => {
-            return Checked { findings: Some(Vec::new()), ..Checked::default() };
-        }
-        Err(unreadable) => {
-            return Checked { problem: vec![Finding::from(&unreadable)], ..Checked::default() };
-        }
-    };
-    match findings(project, &tree, base) {
-        Ok(findings) => Checked { tree: Some(tree), findings: Some(findings), ..Checked::default() },
-        Err(problem) => Checked { tree: Some(tree), problem: vec![*problem], ..Checked::default() },
+        Err(_) => (None, Ok(Vec::new())),
     }
 }
 
@@ -105,14 +106,14 @@ fn check(project: &dyn Project, file: &str, text: &str, base: &mut Option<Base>)
 ///
 /// # Errors
 /// When its configuration cannot be used.
-fn findings(
-    project: &dyn Project,
-    tree: &Tree,
-    base: &mut Option<Base>,
-) -> Result<Vec<Finding>, Box<Finding>> {
+fn findings(project: &dyn Project, tree: &Tree, base: &mut Option<Base>) -> Found {
     let path = Path::new(&tree.document().path);
     let config = Config::load(None, path).map_err(|unusable| {
-        Box::new(not_configured(&unusable.path, unusable.findings.first().unwrap_or(&Finding::default())))
+        let first = unusable.findings.first().map(|it| (it.span.line, it.message.as_str()));
+        let (line, problem) = first.unwrap_or_default();
+        let message = format!("`{}`, line {line}: {problem}", unusable.path);
+        let fix = "The document is not checked until the configuration is corrected.";
+        unchecked("configuration", message, fix)
     })?;
     let found = lint::check(tree.model(), config.settings(today()));
     let Applied { mut findings, .. } = config.apply(tree.document(), found, "lint");
@@ -124,25 +125,20 @@ fn findings(
                 let outcome = Outcome::of_sides(base.side(), tree.side(), &config, today());
                 findings.extend(outcome.in_file(&tree.document().path));
             }
-            Err(problem) => findings.push(not_compared(problem)),
+            Err(problem) => {
+                let message = format!("The base cannot be read: {problem}.");
+                let fix = "Breaking changes are not reported until the base can be read. Correct the file or its path.";
+                findings.push(*unchecked("base-unreadable", message, fix));
+            }
         }
     }
     Ok(findings)
 }
 
-/// Returns the finding in a document whose configuration cannot be used.
-fn not_configured(file: &str, problem: &Finding) -> Finding {
-    let message = format!("`{file}`, line {}: {}", problem.span.line, problem.message);
-    Finding::new(Severity::Unreadable, "configuration", "", Span::default())
-        .message(&Subject::document(), message)
-        .fix("The document is not checked until the configuration is corrected.")
-}
-
-/// Returns the finding in a document whose base cannot be read.
-fn not_compared(problem: &str) -> Finding {
-    Finding::new(Severity::Unreadable, "base-unreadable", "", Span::default())
-        .message(&Subject::document(), format!("The base cannot be read: {problem}."))
-        .fix("Breaking changes are not reported until the base can be read. Correct the file or its path.")
+/// Returns a finding about a document that cannot be checked.
+fn unchecked(rule: &str, message: impl Into<String>, fix: &str) -> Box<Finding> {
+    let finding = Finding::new(Severity::Unreadable, rule, "", Span::default());
+    Box::new(finding.message(&Subject::document(), message).fix(fix))
 }
 
 fn today() -> Date {

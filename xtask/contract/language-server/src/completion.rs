@@ -13,10 +13,9 @@ use lsp_types::{
     TextDocumentPositionParams, TextEdit,
 };
 
-use crate::documents::Document;
+use crate::documents::{Document, World};
 use crate::place::Place;
 use crate::tree::Tree;
-use crate::world::World;
 
 /// A word that no document has.
 const WORD: &str = "written-here-7f3a";
@@ -32,8 +31,8 @@ pub(crate) fn completion(world: &World, params: &CompletionParams) -> Option<Com
         text.replace_range(written.clone(), &word);
         let Ok(tree) = Tree::read(&view.file(), &text) else { continue };
         let place = Place::at(&tree, written.start);
-        match (place.in_key, place.entry, place.steps.split_last()) {
-            (true, Some(entry), Some((_, outer))) if entry.key == WORD => {
+        match (place.in_key, place.steps.split_last()) {
+            (true, Some((Step::Key(WORD), outer))) => {
                 found.extend(keys(place.object, outer).map(|key| (key.to_owned(), ":")));
             }
             (false, ..) if place.node.as_str() == Some(WORD) && place.is_on_text() => {

@@ -7,7 +7,7 @@ use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Range, Uri,
 };
 
-use crate::world::World;
+use crate::documents::World;
 
 /// The name of this tool in an editor.
 pub(crate) const SOURCE: &str = "contract";

@@ -1,17 +1,64 @@
-//! The documents that are open in the editor.
+//! What requests are answered from: the documents that are open in the editor, and the project.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use checks::finding::Finding;
+use checks::finding::{self, Finding};
 use document::Span;
-use lsp_types::{Location, Position, Range, TextDocumentContentChangeEvent, Uri};
+use lsp_server::ErrorCode;
+use lsp_types::{Location, Position, Range, TextDocumentPositionParams, Uri};
 
 use crate::check::Checked;
-use crate::edits::Change;
-use crate::text::Text;
+use crate::place::Place;
+use crate::project::{Locate, Project};
+use crate::text::{Change, Text};
 use crate::tree::Tree;
 use crate::uris;
+
+/// Why a request has no result: the code and the message of the error.
+pub(crate) type Refusal = (ErrorCode, String);
+
+/// Everything that an answer can use.
+pub(crate) struct World {
+    /// The project.
+    pub(crate) project: Arc<dyn Project>,
+    /// The code, once it was read.
+    pub(crate) implementation: Option<Arc<Locate>>,
+    /// The documents, by the normal form of the URI.
+    pub(crate) documents: HashMap<Uri, Document>,
+}
+
+impl World {
+    /// The document with this URI.
+    pub(crate) fn view(&self, uri: &Uri) -> Option<&Document> {
+        self.documents.get(&uris::normal(uri))
+    }
+
+    /// Returns a document, and what its last readable text has at a position.
+    pub(crate) fn place(&self, at: &TextDocumentPositionParams) -> Option<(&Document, Place<'_>)> {
+        let view = self.view(&at.text_document.uri)?;
+        Some((view, Place::at(view.tree.as_ref()?, view.offset_in_tree(at.position))))
+    }
+
+    /// The document of the project, if it is open.
+    pub(crate) fn project_view(&mut self) -> Option<&mut Document> {
+        self.documents.get_mut(&uris::of_path(&self.project.document()?)?)
+    }
+
+    /// Returns a place in a saved file. Its columns count characters, which differ from UTF-16 only after one beyond the
+    /// basic plane. Clients limit the end to the line.
+    pub(crate) fn location(&self, place: &finding::Location) -> Option<Location> {
+        // An editor cannot open a revision of git.
+        let path = Some(self.project.root().join(&place.file)).filter(|path| path.exists())?;
+        let uri = uris::of_path(&path)?;
+        let Span { start, end, line, column } = place.span;
+        let number = |one: usize| u32::try_from(one.saturating_sub(1)).unwrap_or(u32::MAX);
+        let at = |column: usize| Position { line: number(line), character: number(column) };
+        let range = Range { start: at(column), end: at(column + end.saturating_sub(start)) };
+        Some(Location { uri, range })
+    }
+}
 
 /// A document.
 pub(crate) struct Document {
@@ -70,12 +117,6 @@ impl Document {
         self.path.as_ref().map_or_else(|| self.uri.as_str().to_owned(), |path| path.display().to_string())
     }
 
-    /// Applies the changes of the editor.
-    pub(crate) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>, version: i32) {
-        self.text.apply(changes);
-        self.version = version;
-    }
-
     /// Reads the newest text, unless it was read. If it cannot be read, the last tree stays.
     pub(crate) fn read(&mut self) {
         if self.newest_tree().is_none()
@@ -91,16 +132,13 @@ impl Document {
     }
 
     /// Keeps the result of a check.
-    pub(crate) fn keep(&mut self, checked: Checked) {
-        let Checked { text, tree, problem, findings } = checked;
+    pub(crate) fn keep(&mut self, Checked { text, tree, findings }: Checked) {
         // A request may have read a newer text.
         if tree.is_some() && self.newest_tree().is_none() {
             self.tree = tree;
         }
-        if let Some(findings) = findings {
-            self.checked = Found { text: text.clone(), findings };
-        }
-        self.problem = Found { text, findings: problem };
+        let problem = findings.map(|findings| self.checked = Found { text: text.clone(), findings }).err();
+        self.problem = Found { text, findings: problem.into_iter().map(|it| *it).collect() };
     }
 
     /// Whether the newest text was checked.

@@ -1,18 +1,17 @@
 //! The comparison of the saved document with the code, by a command of the project.
 
+use std::io::{self, Read};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
 use checks::finding::{Finding, Location, Severity};
+use crossbeam_channel::Sender;
 use document::Span;
 use document::repair::Repair;
-use lsp_types::notification::{Notification as _, ShowMessage};
-use lsp_types::{MessageType, ShowMessageParams};
 use serde::Deserialize;
 
-use crate::background::Background;
 use crate::check::Event;
 use crate::documents::Found;
-use crate::progress::WorkDone;
-use crate::server::{Comparison, Server};
-use crate::text::Text;
 
 /// A finding, as `--format json` prints it.
 #[derive(Deserialize)]
@@ -44,66 +43,87 @@ struct Source {
     end: Option<Place>,
 }
 
-impl Server {
-    /// Compares the saved document with the code, if the document is open. Ends a comparison that is still running.
-    pub(crate) fn start_drift(&mut self) {
-        self.drift = None;
-        let Some(path) = self.world.project_view().and_then(|document| document.path.clone()) else { return };
-        let Some(command) = self.world.project.drift(&path) else { return };
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
-        self.comparisons += 1;
-        let (number, events) = (self.comparisons, self.events.clone());
-        let done = move |stdout, stderr| {
+/// A running comparison. It is ended, with the processes that it started, when the value is dropped.
+pub(crate) struct Comparison {
+    /// The number of the run.
+    pub(crate) number: u64,
+    /// The saved text.
+    text: String,
+    process: Child,
+}
+
+impl Comparison {
+    /// Starts the command that compares a saved text with the code. Sends its output when it has ended.
+    ///
+    /// # Errors
+    /// When it cannot be run.
+    pub(crate) fn start(
+        mut command: Command,
+        number: u64,
+        text: String,
+        events: Sender<Event>,
+    ) -> io::Result<Self> {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Cargo starts further processes, which end with their group.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut process = command.spawn()?;
+        let (stdout, stderr) = (process.stdout.take(), process.stderr.take());
+        thread::spawn(move || {
+            let errors = thread::spawn(move || all_of(stderr));
+            let stdout = all_of(stdout);
+            let stderr = errors.join().unwrap_or_default();
             // Fails only while the process ends.
             let _ = events.send(Event::Compared { number, stdout, stderr });
-        };
-        let title = "Comparing the document with the code";
-        let progress = self.shows_progress.then(|| WorkDone::begin(self.out.clone(), number, title));
-        match Background::start(command, done) {
-            Ok(command) => {
-                self.drift = Some(Comparison { number, text, _command: command, _progress: progress });
+        });
+        Ok(Self { number, text, process })
+    }
+
+    /// Returns the findings that the command printed, or the reason why it did not compare.
+    pub(crate) fn result(&mut self, stdout: &[u8], stderr: &[u8]) -> (Found, Option<String>) {
+        let text = std::mem::take(&mut self.text);
+        match serde_json::from_slice::<Vec<Printed>>(stdout) {
+            Ok(printed) => {
+                let findings = printed.into_iter().map(|it| it.finding(&text)).collect();
+                (Found { text, findings }, None)
             }
-            Err(error) => {
-                self.not_compared(&format!("the command cannot be run: {error}"));
-                self.keep(Found::default());
-            }
+            // The last findings may be wrong after a failed build.
+            Err(_) => (Found::default(), Some(first_error(&String::from_utf8_lossy(stderr)))),
         }
     }
+}
 
-    /// Keeps the findings of a comparison. Those of the last one may be wrong after a failed build.
-    pub(crate) fn compared(&mut self, number: u64, stdout: &[u8], stderr: &[u8]) {
-        let Some(Comparison { text, .. }) = self.drift.take_if(|running| running.number == number) else {
-            return;
-        };
-        let printed = serde_json::from_slice::<Vec<Printed>>(stdout);
-        if printed.is_err() {
-            self.not_compared(&first_error(&String::from_utf8_lossy(stderr)));
+impl Drop for Comparison {
+    fn drop(&mut self) {
+        // The process is reaped below, so that no other one has its identifier yet.
+        #[cfg(unix)]
+        if let Some(group) = rustix::process::Pid::from_raw(self.process.id().cast_signed()) {
+            // Fails if the group has ended.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
-        let text = Text::new(text);
-        let findings = printed.unwrap_or_default().into_iter().map(|it| it.finding(&text)).collect();
-        self.keep(Found { text: text.into_string(), findings });
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
+}
 
-    fn keep(&mut self, found: Found) {
-        if let Some(document) = self.world.project_view() {
-            document.drift = found;
-            self.publish(None);
-        }
+/// Reads a stream to its end, or to an error.
+fn all_of(stream: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(mut stream) = stream {
+        let _ = stream.read_to_end(&mut bytes);
     }
-
-    fn not_compared(&self, reason: &str) {
-        const LONGEST: usize = 300;
-        let reason = &reason[..reason.floor_char_boundary(LONGEST)];
-        let message = format!("The document was not compared with the code: {reason}");
-        self.notify(ShowMessage::METHOD, ShowMessageParams { typ: MessageType::WARNING, message });
-    }
+    bytes
 }
 
 impl Printed {
     /// Returns the finding in the text that was compared.
-    fn finding(self, text: &Text) -> Finding {
+    fn finding(self, text: &str) -> Finding {
         let Self { rule, severity, message, pointer, start, end, source, fix, repairs } = self;
-        let offset = |place: &Place| text.offset_of(place.line, place.column);
+        let offset = |&Place { line, column }: &Place| {
+            let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+            let mut characters = text[start..].char_indices();
+            characters.nth(column.saturating_sub(1)).map_or(text.len(), |(offset, _)| start + offset)
+        };
         let span = Span { start: offset(&start), end: offset(&end), line: start.line, column: start.column };
         let source = source.map(|Source { file, start: Place { line, column }, end }| {
             let end = end.filter(|end| end.line == line).map_or(0, |end| end.column.saturating_sub(column));
@@ -118,19 +138,4 @@ fn first_error(text: &str) -> String {
     let lines = text.lines().skip_while(|line| !line.trim_start().starts_with("error"));
     let first = lines.take(2).collect::<Vec<_>>().join("\n");
     if first.is_empty() { text.lines().last().unwrap_or("it printed nothing").to_owned() } else { first }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_error_has_its_place() {
-        let text =
-            "   Compiling shop\nwarning: unused\nerror[E0308]: mismatched types\n  --> src/b.rs:12:5\n   |\n";
-        let expected = "error[E0308]: mismatched types\n  --> src/b.rs:12:5";
-        assert_eq!(first_error(text), expected);
-        assert_eq!(first_error("x\ny"), "y");
-        assert_eq!(first_error(""), "it printed nothing");
-    }
 }

@@ -1,7 +1,7 @@
 //! The object, key and value at an offset of a document.
 
 use document::edits::all_uses;
-use document::openapi::{Object, Step};
+use document::openapi::{Kind, Object, Step};
 use document::{Entry, Node, Span, Value};
 
 use crate::tree::Tree;
@@ -13,9 +13,7 @@ pub(crate) struct Place<'a> {
     pub(crate) object: Object<'a>,
     /// The steps from that object to `node`.
     pub(crate) steps: Vec<Step<'a>>,
-    /// The innermost entry that contains the offset.
-    pub(crate) entry: Option<&'a Entry>,
-    /// Whether the offset is in the key of `entry`.
+    /// Whether the offset is in the key of `node`.
     pub(crate) in_key: bool,
     /// The innermost value, or the value of the key.
     pub(crate) node: &'a Node,
@@ -30,7 +28,6 @@ impl<'a> Place<'a> {
         let mut place = Self {
             object: model.root(),
             steps: Vec::new(),
-            entry: None,
             in_key: false,
             node: &tree.document().root,
             span: Span::default(),
@@ -52,7 +49,6 @@ impl<'a> Place<'a> {
                 let entry =
                     mapping.entries().iter().rfind(|it| is_before(it) && self.node.inherited(it).is_none());
                 let Some(entry) = entry else { return false };
-                self.entry = Some(entry);
                 self.step(Step::Key(&entry.key), &entry.value);
                 if offset <= entry.key_span.end {
                     (self.in_key, self.span) = (true, entry.key_span);
@@ -64,7 +60,6 @@ impl<'a> Place<'a> {
             Value::Sequence(items) => {
                 let before = items.iter().enumerate().take_while(|(_, item)| item.place().start <= offset);
                 let Some((number, item)) = before.last() else { return false };
-                self.entry = None;
                 self.step(Step::Item(number), item);
                 item.alias.is_none()
             }
@@ -101,6 +96,19 @@ impl<'a> Place<'a> {
         if self.in_key && self.object.is_reference() {
             return model.target(self.object.id);
         }
-        all_uses(model).find(|used| used.span == self.span)?.target(model)
+        all_uses(model).find(|used| self.is_on_text() && used.span == self.span)?.target(model)
+    }
+
+    /// Returns the component, operation or tag whose name or reference is at this place.
+    pub(crate) fn named(&self) -> Option<Object<'a>> {
+        // The name of a component that is a reference is its own.
+        if let Some(target) = self.target().filter(|_| !self.in_key || !self.steps.is_empty()) {
+            return Some(target);
+        }
+        let is_name = match (self.object.kind(), self.keyword()) {
+            (Kind::Tag, Some("name")) | (Kind::Operation, Some("operationId")) => self.is_on_text(),
+            _ => self.in_key && self.steps.is_empty(),
+        };
+        is_name.then_some(self.object)
     }
 }

@@ -8,8 +8,9 @@ use lsp_types::request::{
 };
 use serde_json::Value;
 
-use crate::world::{Refusal, World};
-use crate::{actions, completion, definition, hover, references, rename, uris};
+use crate::completion::completion;
+use crate::documents::{Refusal, World};
+use crate::{edits, navigation, uris};
 
 /// Returns the result of a request.
 ///
@@ -27,15 +28,15 @@ pub(crate) fn answer(world: &mut World, method: &str, params: Value) -> Result<V
     }
     let world = &*world;
     match method {
-        HoverRequest::METHOD => with::<HoverRequest>(params, |it| Ok(hover::hover(world, &it))),
-        GotoDefinition::METHOD => with::<GotoDefinition>(params, |it| Ok(definition::definition(world, &it))),
-        References::METHOD => with::<References>(params, |it| Ok(references::references(world, &it))),
-        Completion::METHOD => with::<Completion>(params, |it| Ok(completion::completion(world, &it))),
-        CodeActionRequest::METHOD => with::<CodeActionRequest>(params, |it| Ok(actions::actions(world, &it))),
+        HoverRequest::METHOD => with::<HoverRequest>(params, |it| Ok(navigation::hover(world, &it))),
+        GotoDefinition::METHOD => with::<GotoDefinition>(params, |it| Ok(navigation::definition(world, &it))),
+        References::METHOD => with::<References>(params, |it| Ok(navigation::references(world, &it))),
+        Completion::METHOD => with::<Completion>(params, |it| Ok(completion(world, &it))),
+        CodeActionRequest::METHOD => with::<CodeActionRequest>(params, |it| Ok(edits::actions(world, &it))),
         PrepareRenameRequest::METHOD => {
-            with::<PrepareRenameRequest>(params, |it| Ok(rename::prepare(world, &it)))
+            with::<PrepareRenameRequest>(params, |it| Ok(edits::prepare(world, &it)))
         }
-        Rename::METHOD => with::<Rename>(params, |it| rename::rename(world, &it)),
+        Rename::METHOD => with::<Rename>(params, |it| edits::rename(world, &it)),
         _ => Err((ErrorCode::MethodNotFound, format!("the method `{method}` is not supported"))),
     }
 }

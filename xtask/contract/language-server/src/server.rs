@@ -7,55 +7,47 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
-use lsp_types::notification::{DidChangeWatchedFiles, Notification as _, PublishDiagnostics};
+use lsp_types::notification::{
+    DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument, DidOpenTextDocument,
+    DidSaveTextDocument, Initialized, Notification as Kind, PublishDiagnostics, ShowMessage,
+};
 use lsp_types::request::{RegisterCapability, Request as _};
-use lsp_types::{CodeActionKind, Diagnostic, PublishDiagnosticsParams, TextDocumentSyncKind, Uri};
+use lsp_types::{
+    CodeActionKind, Diagnostic, MessageType, PublishDiagnosticsParams, ShowMessageParams,
+    TextDocumentSyncKind, Uri,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::background::Background;
 use crate::check::{self, Event, Waiting, lock};
 use crate::diagnostics::{self, SOURCE};
-use crate::documents::Document;
-use crate::progress::WorkDone;
+use crate::documents::{Document, Found, Refusal, World};
+use crate::drift::Comparison;
 use crate::project::Project;
-use crate::requests;
-use crate::world::{Refusal, World};
-
-/// A comparison of the document with the code that is running. It ends when the value is dropped.
-pub(crate) struct Comparison {
-    pub(crate) number: u64,
-    /// The saved text.
-    pub(crate) text: String,
-    pub(crate) _command: Background,
-    pub(crate) _progress: Option<WorkDone>,
-}
+use crate::{requests, uris};
 
 /// The server.
-pub(crate) struct Server {
-    pub(crate) out: Sender<Message>,
-    pub(crate) events: Sender<Event>,
+struct Server {
+    out: Sender<Message>,
+    events: Sender<Event>,
     waiting: Arc<Mutex<Waiting>>,
     wake: Sender<()>,
     is_shutting_down: bool,
-    pub(crate) world: World,
+    world: World,
     /// Whether the client can watch files on request.
     watches_files: bool,
-    /// Whether the client shows the progress of work that takes long.
-    pub(crate) shows_progress: bool,
     /// The diagnostics that the client has, by the normal form of the URI, in an order that does not depend on chance.
     published: BTreeMap<Uri, Vec<Diagnostic>>,
-    /// The URIs of documents as the client writes them, by their normal form.
-    pub(crate) names: HashMap<Uri, Uri>,
-    pub(crate) drift: Option<Comparison>,
+    /// The comparison of the document with the code that is running.
+    drift: Option<Comparison>,
     /// The number of comparisons that were started.
-    pub(crate) comparisons: u64,
+    comparisons: u64,
 }
 
 /// Serves a client until it sends `exit` or the input ends. Returns the exit status: 0 after a shutdown, else 1.
 pub fn run(connection: Connection, project: Arc<dyn Project>) -> u8 {
     let Ok((id, params)) = connection.initialize_start() else { return 1 };
-    let can = |capability: &str| params.pointer(&format!("/capabilities/{capability}")) == Some(&json!(true));
+    let watches_files = "/capabilities/workspace/didChangeWatchedFiles/dynamicRegistration";
     let Connection { sender: out, receiver } = connection;
     let (events, results) = unbounded();
     let (waiting, (wake, wakes)) = (Arc::<Mutex<Waiting>>::default(), bounded(1));
@@ -68,10 +60,8 @@ pub fn run(connection: Connection, project: Arc<dyn Project>) -> u8 {
         wake,
         is_shutting_down: false,
         world: World { project, implementation: None, documents: HashMap::new() },
-        watches_files: can("workspace/didChangeWatchedFiles/dynamicRegistration"),
-        shows_progress: can("window/workDoneProgress"),
+        watches_files: params.pointer(watches_files) == Some(&json!(true)),
         published: BTreeMap::new(),
-        names: HashMap::new(),
         drift: None,
         comparisons: 0,
     };
@@ -143,10 +133,107 @@ impl Server {
         requests::answer(&mut self.world, method, params)
     }
 
+    /// Handles a notification. One that is unknown or malformed, or about a file that is not a document, is ignored, as the
+    /// protocol requires.
+    fn notification(&mut self, Notification { method, params }: Notification) -> Option<()> {
+        match method.as_str() {
+            Initialized::METHOD => self.watch_files(),
+            DidOpenTextDocument::METHOD => {
+                let it = read::<DidOpenTextDocument>(params)?.text_document;
+                let key = uris::normal(&it.uri);
+                let document = Document::new(it.uri, it.version, it.text)?;
+                self.begin_check(&key, &document);
+                if self.world.implementation.is_none() {
+                    self.begin_reading();
+                }
+                self.world.documents.insert(key, document);
+            }
+            DidChangeTextDocument::METHOD => {
+                let params = read::<DidChangeTextDocument>(params)?;
+                let key = uris::normal(&params.text_document.uri);
+                let document = self.world.documents.get_mut(&key)?;
+                document.text.apply(params.content_changes);
+                document.version = params.text_document.version;
+                self.begin_check(&key, &self.world.documents[&key]);
+            }
+            DidSaveTextDocument::METHOD => {
+                self.saved(&uris::normal(&read::<DidSaveTextDocument>(params)?.text_document.uri));
+            }
+            DidCloseTextDocument::METHOD => {
+                let key = uris::normal(&read::<DidCloseTextDocument>(params)?.text_document.uri);
+                let Document { uri, .. } = self.world.documents.remove(&key)?;
+                self.published.remove(&key);
+                let nothing = PublishDiagnosticsParams { uri, diagnostics: Vec::new(), version: None };
+                self.notify(PublishDiagnostics::METHOD, nothing);
+                self.publish(None);
+            }
+            DidChangeWatchedFiles::METHOD => {
+                let changes = read::<DidChangeWatchedFiles>(params)?.changes;
+                changes.iter().for_each(|change| self.changed_on_disk(&change.uri));
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn saved(&mut self, key: &Uri) {
+        self.changed_on_disk(key);
+        let document = self.world.documents.get(key);
+        if is_rust(key) || document.is_some_and(|it| it.path == self.world.project.document()) {
+            self.start_drift();
+        }
+    }
+
+    /// Reads the code, or checks all documents: the configuration or the base may have changed.
+    fn changed_on_disk(&self, key: &Uri) {
+        if is_rust(key) {
+            return self.begin_reading();
+        }
+        for (key, document) in &self.world.documents {
+            self.begin_check(key, document);
+        }
+    }
+
+    /// Compares the saved document with the code, if the document is open. Ends a comparison that is still running.
+    fn start_drift(&mut self) {
+        self.drift = None;
+        let Some(path) = self.world.project_view().and_then(|document| document.path.clone()) else { return };
+        let Some(command) = self.world.project.drift(&path) else { return };
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        // The columns of a document do not count its byte order mark.
+        let text = text.trim_start_matches('\u{feff}').to_owned();
+        self.comparisons += 1;
+        match Comparison::start(command, self.comparisons, text, self.events.clone()) {
+            Ok(running) => self.drift = Some(running),
+            Err(error) => {
+                let reason = format!("the command cannot be run: {error}");
+                self.compared((Found::default(), Some(reason)));
+            }
+        }
+    }
+
+    /// Keeps the findings of a comparison, and shows the reason if there was none.
+    fn compared(&mut self, (found, reason): (Found, Option<String>)) {
+        const LONGEST: usize = 300;
+        if let Some(reason) = reason {
+            let reason = &reason[..reason.floor_char_boundary(LONGEST)];
+            let message = format!("The document was not compared with the code: {reason}");
+            self.notify(ShowMessage::METHOD, ShowMessageParams { typ: MessageType::WARNING, message });
+        }
+        if let Some(document) = self.world.project_view() {
+            document.drift = found;
+            self.publish(None);
+        }
+    }
+
     fn event(&mut self, event: Event) {
         match event {
             Event::Sources(implementation) => self.world.implementation = implementation,
-            Event::Compared { number, stdout, stderr } => self.compared(number, &stdout, &stderr),
+            Event::Compared { number, stdout, stderr } => {
+                let is_this = |running: &mut Comparison| running.number == number;
+                let Some(mut running) = self.drift.take_if(is_this) else { return };
+                self.compared(running.result(&stdout, &stderr));
+            }
             Event::Checked(key, checked) => {
                 let Some(document) = self.world.documents.get_mut(&key) else { return };
                 document.keep(checked);
@@ -156,7 +243,7 @@ impl Server {
     }
 
     /// Begins the check of the newest text of a document.
-    pub(crate) fn begin_check(&self, key: &Uri, document: &Document) {
+    fn begin_check(&self, key: &Uri, document: &Document) {
         let text = (document.file(), document.text.as_str().to_owned());
         lock(&self.waiting).texts.insert(key.clone(), text);
         // Fails only if the thread was woken already.
@@ -164,14 +251,14 @@ impl Server {
     }
 
     /// Begins to read the code.
-    pub(crate) fn begin_reading(&self) {
+    fn begin_reading(&self) {
         lock(&self.waiting).reads_sources = true;
         let _ = self.wake.try_send(());
     }
 
     /// Publishes the diagnostics of each file that differ from those of the client, and those of a document that was
     /// checked, so that the client knows the version.
-    pub(crate) fn publish(&mut self, checked: Option<&Uri>) {
+    fn publish(&mut self, checked: Option<&Uri>) {
         let new = diagnostics::by_file(&self.world);
         let old = std::mem::take(&mut self.published);
         let gone = old.keys().filter(|key| !new.contains_key(*key)).map(|key| (key, &[][..]));
@@ -182,7 +269,7 @@ impl Server {
             }
             let document = self.world.documents.get(key);
             let version = document.filter(|it| it.is_checked()).map(|document| document.version);
-            let uri = self.names.get(key).unwrap_or(key).clone();
+            let uri = document.map_or(key, |document| &document.uri).clone();
             let diagnostics = diagnostics.to_vec();
             self.notify(PublishDiagnostics::METHOD, PublishDiagnosticsParams { uri, diagnostics, version });
         }
@@ -190,7 +277,7 @@ impl Server {
     }
 
     /// Asks the client to report changes of files that it has not opened.
-    pub(crate) fn watch_files(&self) {
+    fn watch_files(&self) {
         if self.watches_files {
             let watchers = ["**/*.rs", "**/contract.toml"].map(|glob| json!({ "globPattern": glob }));
             let method = DidChangeWatchedFiles::METHOD;
@@ -202,14 +289,22 @@ impl Server {
     }
 
     /// Sends a message. Fails only while the process ends.
-    pub(crate) fn send(&self, message: impl Into<Message>) {
+    fn send(&self, message: impl Into<Message>) {
         let _ = self.out.send(message.into());
     }
 
     /// Sends a notification.
-    pub(crate) fn notify(&self, method: &str, params: impl Serialize) {
+    fn notify(&self, method: &str, params: impl Serialize) {
         if let Ok(params) = serde_json::to_value(params) {
             self.send(Notification { method: method.to_owned(), params });
         }
     }
+}
+
+fn is_rust(uri: &Uri) -> bool {
+    uri.as_str().ends_with(".rs")
+}
+
+fn read<N: Kind>(params: serde_json::Value) -> Option<N::Params> {
+    serde_json::from_value(params).ok()
 }

@@ -1,4 +1,5 @@
-//! Texts and positions: converts between offsets in bytes and the lines and columns of the protocol, which are in UTF-16.
+//! Texts and positions: converts between offsets in bytes and the lines and columns of the protocol, which are in UTF-16,
+//! and between the offsets of two versions of a text.
 
 use std::ops::Range;
 
@@ -17,11 +18,6 @@ impl Text {
     pub(crate) fn new(string: String) -> Self {
         let index = LineIndex::new(&string);
         Self { string, index }
-    }
-
-    /// Returns the characters.
-    pub(crate) fn into_string(self) -> String {
-        self.string
     }
 
     /// The characters.
@@ -58,17 +54,6 @@ impl Text {
         lsp_types::Range { start: self.position(bytes.start), end: self.position(end) }
     }
 
-    /// Returns the offset of a line and a column in characters, both from 1.
-    pub(crate) fn offset_of(&self, line: usize, column: usize) -> usize {
-        let line = u32::try_from(line.saturating_sub(1)).unwrap_or(u32::MAX);
-        let Some(range) = self.index.line(line) else { return self.string.len() };
-        let (start, end) = (usize::from(range.start()), usize::from(range.end()));
-        // The columns of a document do not count its byte order mark.
-        let mark = if line == 0 && self.string.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        let mut characters = self.string[start + mark..end].char_indices();
-        characters.nth(column.saturating_sub(1)).map_or(end, |(offset, _)| start + mark + offset)
-    }
-
     /// Applies the changes of a notification in their order.
     pub(crate) fn apply(&mut self, changes: Vec<TextDocumentContentChangeEvent>) {
         // The index is valid up to this line. Editors send changes from the last to the first, so that the index of
@@ -91,5 +76,33 @@ impl Text {
         if valid != u32::MAX {
             self.index = LineIndex::new(&self.string);
         }
+    }
+}
+
+/// The ends, in the older and in the newer version, of the part in which they differ.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change {
+    old_end: usize,
+    new_end: usize,
+}
+
+impl Change {
+    /// Returns the change that makes one text of another.
+    pub(crate) fn between(old: &str, new: &str) -> Self {
+        let is_same = |(one, other): &(u8, u8)| one == other;
+        let start = old.bytes().zip(new.bytes()).take_while(is_same).count();
+        let ends = old.bytes().skip(start).rev().zip(new.bytes().skip(start).rev());
+        let end = ends.take_while(is_same).count();
+        Self { old_end: old.len() - end, new_end: new.len() - end }
+    }
+
+    /// Returns the offset in the newer text. An offset in the part that differs keeps its distance from the beginning.
+    pub(crate) fn forward(self, offset: usize) -> usize {
+        if offset >= self.old_end { offset - self.old_end + self.new_end } else { offset.min(self.new_end) }
+    }
+
+    /// Returns the offset in the older text.
+    pub(crate) fn back(self, offset: usize) -> usize {
+        Self { old_end: self.new_end, new_end: self.old_end }.forward(offset)
     }
 }

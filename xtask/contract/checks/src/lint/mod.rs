@@ -24,9 +24,9 @@ use jiff::civil::Date;
 use crate::finding::Finding;
 use crate::rule::{Findings, Rule};
 
-pub use rules::deprecation::SUNSET_DAYS;
+pub use rules::operations::SUNSET_DAYS;
+pub(crate) use structure::describe;
 pub use structure::form;
-pub(crate) use structure::{Description, describe};
 
 /// Checks a document, and adds the findings of its rules.
 pub type Check = fn(&Model<'_>, &mut Findings);
@@ -44,45 +44,9 @@ static PROJECT: OnceLock<&Project> = OnceLock::new();
 
 /// Adds the rules of a project to every later [`lint`] and [`rules`] of this process, so that the configuration, the
 /// reports and the language server know them too. Call it at the start of the program; only the first call has an effect.
-///
-/// ```
-/// use checks::lint::{Project, add_project};
-/// use checks::finding::Severity;
-/// use document::openapi::{Kind, Model};
-/// use checks::rule::{Findings, Fix, Profile, Rule};
-///
-/// static TITLE: Rule = Rule {
-///     name: "title-length",
-///     severity: Severity::Warning,
-///     profile: Profile::Strict,
-///     explanation: "The title has at most 40 characters.",
-///     origin: "our guidelines",
-///     fix: Fix::Manual,
-/// };
-///
-/// fn title(model: &Model<'_>, findings: &mut Findings) {
-///     for info in model.all(Kind::Info) {
-///         if info.text("title").is_some_and(|title| title.chars().count() > 40) {
-///             findings.add(&TITLE, info.value_spot("title"), "The title is long.", "Write a shorter one.");
-///         }
-///     }
-/// }
-///
-/// static OURS: Project = Project { checks: &[(&[&TITLE], title)], fixture: |_| None };
-/// add_project(&OURS);
-/// let text = format!("openapi: 3.0.3\ninfo: {{title: {}, version: 1.0.0}}\npaths: {{}}\n", "long ".repeat(20));
-/// let document = document::Document::parse("api.yaml", &text).map_err(|it| it.problem).expect("it can be read");
-/// let findings = checks::lint::lint(&document, jiff::civil::date(2026, 1, 1));
-/// assert!(findings.iter().any(|finding| finding.rule == "title-length"));
-/// ```
 pub fn add_project(project: &'static Project) {
     // A second call, such as that of another test, has no effect.
     let _ = PROJECT.set(project);
-}
-
-/// The checks of the project.
-fn of_project() -> &'static [(&'static [&'static Rule], Check)] {
-    PROJECT.get().map(|project| project.checks).unwrap_or_default()
 }
 
 /// Returns the fixture of a rule of the project.
@@ -90,25 +54,22 @@ pub fn project_fixture(rule: &str) -> Option<&'static str> {
     (PROJECT.get()?.fixture)(rule)
 }
 
-/// The rules of each module with the function that checks them.
-const CHECKS: &[(&[&Rule], Check)] = &[
-    (rules::combinations::RULES, rules::combinations::check),
-    (rules::documentation::RULES, rules::documentation::check),
-    (rules::servers::RULES, rules::servers::check),
-    (rules::paths::RULES, rules::paths::check),
-    (rules::operations::RULES, rules::operations::check),
-    (rules::parameters::RULES, rules::parameters::check),
-    (rules::responses::RULES, rules::responses::check),
-    (rules::security::RULES, rules::security::check),
-    (rules::components::RULES, rules::components::check),
-    (rules::schemas::RULES, rules::schemas::check),
-    (rules::contradictions::RULES, rules::contradictions::check),
-    (rules::bounds::RULES, rules::bounds::check),
-    (rules::patterns::RULES, rules::patterns::check),
-    (rules::named::RULES, rules::named::check),
-    (rules::merge_keys::RULES, rules::merge_keys::check),
-    (examples::RULES, examples::check),
-];
+/// The rules of modules, each with the function that checks them.
+macro_rules! checks {
+    ($($module:ident)*) => {
+        &[$((rules::$module::RULES, rules::$module::check),)* (examples::RULES, examples::check)]
+    };
+}
+
+const CHECKS: &[(&[&Rule], Check)] = checks! {
+    combinations documentation paths operations parameters security components schemas named
+    merge_keys
+};
+
+/// All rules but those about the structure, with their checks.
+fn checks() -> impl Iterator<Item = &'static (&'static [&'static Rule], Check)> {
+    CHECKS.iter().chain(PROJECT.get().into_iter().flat_map(|project| project.checks))
+}
 
 /// What a check depends on, beside the document.
 #[derive(Clone, Debug)]
@@ -141,20 +102,18 @@ pub fn check(model: &Model<'_>, settings: impl Into<Settings>) -> Vec<Finding> {
     if !model.is_complete() {
         return findings.sorted();
     }
-    for (rules, check) in CHECKS.iter().chain(of_project()) {
+    for (rules, check) in checks() {
         if findings.wants(rules) {
             check(model, &mut findings);
         }
     }
-    rules::deprecation::check(model, &settings, &mut findings);
+    rules::operations::sunsets(model, &settings, &mut findings);
     findings.sorted()
 }
 
 /// All rules of [`lint`].
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    let checks =
-        CHECKS.iter().chain(of_project()).map(|(rules, _)| *rules).chain([rules::deprecation::RULES]);
-    structure::RULES.iter().copied().chain(checks.flatten().copied())
+    [structure::RULES].into_iter().chain(checks().map(|(rules, _)| *rules)).flatten().copied()
 }
 
 /// Reports the objects that lack something. If several objects all lack it, that has one cause and is one finding.

@@ -2,6 +2,8 @@
 //!
 //! [`Model::of`] finds the violations; this module describes them.
 
+use std::collections::HashMap;
+
 use document::names::{edit_distance, nearest};
 use document::openapi::shapes::{meant, text_of, type_of, wrong_value};
 use document::openapi::{Flaw, Invalid, Keys, Kind, Model, Object, Shape, Step};
@@ -36,8 +38,7 @@ rules! {
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for invalid in model.invalid() {
-        let Description { rule, message, fix } = describe(model, invalid);
-        let reference = referring(model, invalid).and_then(|it| misspelt(it, findings));
+        let (rule, message, fix) = describe(model, invalid);
         let added = findings.add(rule, invalid.spot(model), message, fix);
         match invalid.flaw {
             Flaw::Keyword(entry) => {
@@ -55,24 +56,18 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 words.sort_by_cached_key(|word| edit_distance(&value, word));
                 words.into_iter().fold(added, Added::write);
             }
-            _ => drop(added.meant(reference.as_deref(), Added::write)),
+            Flaw::NoTarget | Flaw::OtherKind(_) => misspelt(model.object(invalid.object), added),
+            _ => {}
         }
     }
 }
 
-/// A violation in words.
-pub(crate) struct Description {
-    pub(crate) rule: &'static Rule,
-    pub(crate) message: String,
-    pub(crate) fix: String,
-}
-
-/// Describes a violation.
-pub(crate) fn describe(model: &Model<'_>, invalid: &Invalid<'_>) -> Description {
+/// Describes a violation: the rule, the message and the fix.
+pub(crate) fn describe(model: &Model<'_>, invalid: &Invalid<'_>) -> (&'static Rule, String, String) {
     let object = model.object(invalid.object);
     let name = object.kind().table().name;
     let reference = shortened(object.text("$ref").unwrap_or_default());
-    let (rule, message, fix): (_, _, String) = match invalid.flaw {
+    match invalid.flaw {
         Flaw::Keyword(entry) => {
             let message = format!("`{}` is not a keyword of the {name}.", shortened(&entry.key));
             (&KEYWORD, message, instead_of(object.kind(), entry, "").0)
@@ -95,7 +90,8 @@ pub(crate) fn describe(model: &Model<'_>, invalid: &Invalid<'_>) -> Description 
         }
         Flaw::Value(shape, node) => {
             let value = shortened(&text_of(node));
-            (&VALUE, format!("`{}` cannot be `{value}`.", keyword(invalid)), value_fix(&shape))
+            let message = format!("`{}` cannot be `{value}`.", keyword(invalid));
+            (&VALUE, message, format!("Write {}.", expected(&shape)))
         }
         Flaw::Sibling(key) => {
             let message = format!("`{}` is ignored, because it is beside `$ref`.", shortened(key));
@@ -124,8 +120,7 @@ pub(crate) fn describe(model: &Model<'_>, invalid: &Invalid<'_>) -> Description 
             let fix = "Replace the reference by the object, or move it into a property or items.";
             (&CYCLE, format!("`{reference}` leads back to this place."), fix.to_owned())
         }
-    };
-    Description { rule, message, fix }
+    }
 }
 
 /// Returns the last key on the way to a violation.
@@ -137,18 +132,15 @@ fn keyword<'a>(invalid: &Invalid<'a>) -> &'a str {
     key.unwrap_or("the document")
 }
 
-/// Returns the reference that a violation is about, if it may be misspelt.
-fn referring<'a>(model: &'a Model<'a>, invalid: &Invalid<'_>) -> Option<Object<'a>> {
-    matches!(invalid.flaw, Flaw::NoTarget | Flaw::OtherKind(_)).then(|| model.object(invalid.object))
-}
-
-/// Returns the reference to the component whose name is similar to the last part of a wrong one.
-fn misspelt(reference: Object<'_>, findings: &mut Findings) -> Option<String> {
-    let name = reference.text("$ref")?.rsplit('/').next().unwrap_or_default();
-    let components = reference.model().root().child("components")?;
-    let known = || components.parts().filter(|it| it.kind() == reference.kind());
-    let found = findings.meant(name, known().map(|it| it.name()))?;
-    Some(format!("#{}", known().find(|it| it.name() == found)?.pointer()))
+/// Adds the component that a reference probably means: the one whose name is similar to the last part of the reference.
+fn misspelt(reference: Object<'_>, added: Added<'_>) {
+    let name = reference.text("$ref").and_then(|text| text.rsplit('/').next()).unwrap_or_default();
+    let components = reference.model().root().child("components");
+    let parts = components.iter().flat_map(|components| components.parts());
+    let known: HashMap<&str, _> =
+        parts.filter(|it| it.kind() == reference.kind()).map(|it| (it.name(), it)).collect();
+    added
+        .meant(name, known.keys().copied(), |added, name| added.write(format!("#{}", known[name].pointer())));
 }
 
 const NOTHING: &str = "Remove it: OpenAPI 3.0 has nothing like it.";
@@ -224,31 +216,23 @@ pub fn form(keys: Keys) -> &'static str {
     }
 }
 
-/// Returns the type of a shape.
+/// Returns the values that a shape has.
 fn expected(shape: &Shape) -> String {
-    let word = match shape {
+    let words = match shape {
         Shape::Object(kind) | Shape::Either(kind) => return with_article(kind.table().name),
         Shape::SchemaOrBoolean => return with_article(Kind::Schema.table().name),
+        Shape::Word([one]) => return format!("`{one}`"),
+        Shape::Word(words) => return format!("one of `{}`", words.join("`, `")),
         Shape::List(_) => "an array",
         Shape::Map(..) => "a mapping",
         Shape::Boolean => "`true` or `false`",
-        Shape::Number | Shape::Count => "a number",
-        Shape::Text | Shape::Uri | Shape::Email | Shape::Word(_) | Shape::Any => "a string",
+        Shape::Number => "a number",
+        Shape::Count => "a non-negative integer",
+        Shape::Uri => "a URL such as `https://example.com/terms`, percent-encoded where necessary",
+        Shape::Email => "an email address such as `api@example.com`",
+        Shape::Text | Shape::Any => "a string",
     };
-    word.to_owned()
-}
-
-/// Returns the fix for a wrong value of the right type.
-fn value_fix(shape: &Shape) -> String {
-    match shape {
-        Shape::Uri => {
-            "Write a URL such as `https://example.com/terms`, percent-encoded where necessary.".to_owned()
-        }
-        Shape::Email => "Write an email address such as `api@example.com`.".to_owned(),
-        Shape::Word([one]) => format!("Write `{one}`."),
-        Shape::Word(words) => format!("Write one of `{}`.", words.join("`, `")),
-        _ => "Write a non-negative integer.".to_owned(),
-    }
+    words.to_owned()
 }
 
 /// Returns a value as the type of a shape, if it is written like one of that type: `'true'` as a boolean, `1.10` as the

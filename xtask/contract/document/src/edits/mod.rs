@@ -75,16 +75,6 @@ pub fn edited(text: &str, edits: &[Edit]) -> String {
     edited + &text[end..]
 }
 
-/// Returns the edit that makes one text of another: the lines between those that both begin and end with.
-pub fn difference(old: &str, new: &str) -> Edit {
-    let pairs = old.split_inclusive('\n').zip(new.split_inclusive('\n'));
-    let start: usize = pairs.take_while(|(one, other)| one == other).map(|(line, _)| line.len()).sum();
-    let (old_rest, new_rest) = (&old[start..], &new[start..]);
-    let pairs = old_rest.split_inclusive('\n').rev().zip(new_rest.split_inclusive('\n').rev());
-    let end: usize = pairs.take_while(|(one, other)| one == other).map(|(line, _)| line.len()).sum();
-    Edit { range: start..old.len() - end, text: new_rest[..new_rest.len() - end].to_owned() }
-}
-
 /// Removes an entry or an item, and the name of a removed property from `required` beside it.
 fn removed(model: &Model<'_>, at: &str) -> Option<Vec<Edit>> {
     let (text, root) = (model.source(), model.root().node());

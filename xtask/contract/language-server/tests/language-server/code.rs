@@ -10,7 +10,7 @@ use checks::finding::Location;
 use document::Span;
 use document::place::Subject;
 use language_server::{Locate, Project};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use fixtures::LIBRARY;
 
@@ -59,17 +59,12 @@ fn locate(subject: &Subject) -> Option<Location> {
 }
 
 fn session() -> Session {
-    session_of(json!({}))
-}
-
-/// Starts a server for a client with these capabilities.
-fn session_of(capabilities: Value) -> Session {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path().canonicalize().unwrap();
     fs::create_dir(root.join("src")).unwrap();
     fs::write(root.join("src/shop.rs"), CODE).unwrap();
     fs::write(root.join("library.yaml"), LIBRARY).unwrap();
-    Session::with(directory, Arc::new(Shop(root)), capabilities)
+    Session::with(directory, Arc::new(Shop(root)), json!({}))
 }
 
 /// Waits until the sources were read: then hover names the place.
@@ -157,44 +152,21 @@ fn a_save_compares_the_document_with_the_code() {
 }
 
 #[test]
-fn progress_is_shown_until_a_comparison_ends() {
-    let mut session = session_of(json!({ "window": { "workDoneProgress": true } }));
-    let save = |session: &mut Session| {
-        session.save("library.yaml");
-        let token = session.await_message("window/workDoneProgress/create")["token"].clone();
-        let value = json!({ "kind": "begin", "title": "Comparing the document with the code" });
-        assert_eq!(session.await_message("$/progress"), json!({ "token": token, "value": value }));
-        token
-    };
-    let end = |token: &Value| json!({ "token": token, "value": { "kind": "end" } });
-    for fifo in ["go", "never"] {
-        assert!(Command::new("mkfifo").arg(session.path(fifo)).status().unwrap().success());
-    }
-    session.write("drift.json", &drift());
-    session.write("drift.sh", "cat go; cat drift.json; exit 1\n");
-    session.open("library.yaml", LIBRARY);
-    let first = save(&mut session);
-    fs::write(session.path("go"), "").unwrap();
-    assert_eq!(session.await_message("$/progress"), end(&first));
-    session.await_diagnostics("library.yaml", |published| published.diagnostics.len() == 2);
-    session.write("drift.sh", "exec cat never\n");
-    let second = save(&mut session);
-    // A newer save ends the comparison.
-    session.save("library.yaml");
-    assert_eq!(session.await_message("$/progress"), end(&second));
-    assert_eq!(session.end(), 0);
-}
-
-#[test]
 fn a_failed_build_is_one_message() {
     let mut session = session();
-    session.write("drift.sh", "echo '   Compiling shop' >&2; echo 'error[E0425]: no x' >&2; exit 101\n");
     session.open("library.yaml", LIBRARY);
-    session.save("src/shop.rs");
-    let message = session.await_message("window/showMessage");
-    let text = message["message"].as_str().unwrap();
-    assert_eq!(text, "The document was not compared with the code: error[E0425]: no x");
-    assert_eq!(session.diagnostics("library.yaml"), []);
+    for (script, expected) in [
+        ("echo '   Compiling shop' >&2; echo 'error[E0425]: no x' >&2; exit 101\n", "error[E0425]: no x"),
+        ("echo x >&2; echo y >&2; exit 1\n", "y"),
+        ("exit 0\n", "it printed nothing"),
+    ] {
+        session.write("drift.sh", script);
+        session.save("src/shop.rs");
+        let message = session.await_message("window/showMessage");
+        let text = message["message"].as_str().unwrap();
+        assert_eq!(text, format!("The document was not compared with the code: {expected}"));
+        assert_eq!(session.diagnostics("library.yaml"), []);
+    }
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //!
 //! An example that would take too long is not validated, but reported.
 
-mod assertions;
 mod validator;
 
 use document::Node;
@@ -10,11 +9,11 @@ use document::openapi::{Kind, Model, Object, Step, head, is_json};
 use document::place::Spot;
 use document::shortened;
 
-use self::assertions::Direction;
-use self::validator::{MAX_TESTS, MAX_TESTS_OF_ALL, Mismatch, Validator};
+use self::validator::{Excluded, Mismatch, Validator};
 use super::rules::schemas::has_type;
 use crate::lint::examples_of;
 use crate::rule::{Findings, Rule, rules};
+use crate::subschema::Budget;
 
 rules! {
     MEDIA: Recommended Error "no-invalid-media-type-examples",
@@ -43,7 +42,7 @@ struct Sample<'a> {
     keyword: &'static str,
     value: &'a Node,
     schema: Object<'a>,
-    direction: Direction,
+    excluded: Excluded,
 }
 
 impl Sample<'_> {
@@ -56,18 +55,18 @@ impl Sample<'_> {
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
-    let mut validator = Validator::new();
+    let budget = Budget::of(model.len());
+    let mut validator = Validator::new(budget.clone());
     for sample in samples_of(model) {
         let value = sample.value.to_json();
-        let Some(mismatches) = validator.mismatches(sample.schema, sample.direction, &value) else {
-            let message = format!(
-                "The value was not checked against {}: that takes more than {MAX_TESTS} steps, or {MAX_TESTS_OF_ALL} \
-                 with the values before it.",
-                sample.schema.subject()
-            );
+        let Some(mismatches) = validator.mismatches(sample.schema, sample.excluded, &value) else {
+            let schema = sample.schema.subject();
+            let rest = if budget.is_exhausted() { ", and neither were the values after it" } else { "" };
+            let message =
+                format!("The value was not checked against {schema}: that takes too many steps{rest}.");
             let fix = "Compose the schemas less deeply, or shorten the value.";
             findings.add(&COSTLY, sample.spot(""), message, fix);
-            if validator.is_exhausted() {
+            if budget.is_exhausted() {
                 return;
             }
             continue;
@@ -88,31 +87,29 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 fn samples_of<'a>(model: &'a Model<'a>) -> impl Iterator<Item = Sample<'a>> {
     let split = model.all(Kind::Schema).any(|schema| schema.flag("readOnly") || schema.flag("writeOnly"));
     model.everything().filter(|object| !object.is_reference()).flat_map(move |object| {
-        let direction = if split { Direction::of(object) } else { Direction::Either };
-        let rule = match object.kind() {
-            Kind::MediaType => &MEDIA,
-            Kind::Parameter => &PARAMETER,
-            Kind::Header => &HEADER,
-            Kind::Schema => return values_of(object),
+        let (rule, schema) = match object.kind() {
+            Kind::MediaType => (&MEDIA, object.child("schema")),
+            Kind::Parameter => (&PARAMETER, object.child("schema")),
+            Kind::Header => (&HEADER, object.child("schema")),
+            Kind::Schema => (&SCHEMA, Some(object)),
             _ => return Vec::new(),
         };
-        let Some(schema) = object.child("schema").and_then(|schema| schema.resolved()) else {
-            return Vec::new();
-        };
+        let Some(schema) = schema.and_then(|schema| schema.resolved()) else { return Vec::new() };
+        // `default-type` reports a default of another type.
+        let default = object.get("default").filter(|value| schema == object && has_type(schema, value));
+        let default = default.map(|value| (&DEFAULT, object, "default", value));
         // The text of XML, CSV or a form is not the value.
         let is_text = object.kind() == Kind::MediaType && !is_json(object.name());
         let is_value = |(.., value): &(_, _, &Node)| !(is_text && value.as_str().is_some());
-        let sample = |(owner, keyword, value)| Sample { rule, owner, keyword, value, schema, direction };
-        examples_of(object).filter(is_value).map(sample).collect()
+        let examples = examples_of(object).filter(is_value);
+        let examples = examples.map(|(owner, keyword, value)| (rule, owner, keyword, value));
+        let excluded = object.ancestors().find_map(|object| match object.kind() {
+            Kind::RequestBody | Kind::Parameter => Some("readOnly"),
+            Kind::Response => Some("writeOnly"),
+            _ => None,
+        });
+        let excluded = excluded.filter(|_| split && schema != object);
+        let sample = |(rule, owner, keyword, value)| Sample { rule, owner, keyword, value, schema, excluded };
+        examples.chain(default).map(sample).collect()
     })
-}
-
-/// The `example` and the `default` of a schema. `default-type` reports a default of another type.
-fn values_of(schema: Object<'_>) -> Vec<Sample<'_>> {
-    let typed = |value: &&Node| has_type(schema, value);
-    let default = schema.get("default").filter(typed).map(|value| (&DEFAULT, "default", value));
-    let example = schema.get("example").map(|value| (&SCHEMA, "example", value));
-    let direction = Direction::Either;
-    let sample = |(rule, keyword, value)| Sample { rule, owner: schema, keyword, value, schema, direction };
-    example.into_iter().chain(default).map(sample).collect()
 }

@@ -1,6 +1,5 @@
 //! Components without a reference.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use document::{Node, pointer};
@@ -20,9 +19,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     let uses = Uses::of(model);
     let roots = model.root().parts().filter(|part| part.kind() != Kind::Components);
     // Extensions such as `x-webhooks` may refer to components.
-    let in_extensions =
-        extensions(model.root().node()).into_iter().filter_map(|pointer| model.object_at(&pointer));
-    let used = reachable(roots.chain(in_extensions), |object| uses.by(object));
+    let used = closure(roots.chain(in_extensions(model)), |it| it.parts().chain(uses.by(it)).collect());
     let components = model.all(Kind::Components).flat_map(|components| components.parts());
     let unused: Vec<_> = components.filter(|component| !used.contains(&component.id)).collect();
     let mut used_by_others = HashSet::new();
@@ -52,7 +49,6 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
 /// What the objects of a document use, beside their parts.
 struct Uses<'a> {
     model: &'a Model<'a>,
-    components: HashMap<(&'a str, &'a str), Object<'a>>,
     /// The schemas whose `allOf` refers to a schema, by that schema.
     extending: HashMap<Id, Vec<Object<'a>>>,
     /// The schemas to which a discriminator can lead, also through several levels of `allOf`.
@@ -61,9 +57,6 @@ struct Uses<'a> {
 
 impl<'a> Uses<'a> {
     fn of(model: &'a Model<'a>) -> Self {
-        let components = model.all(Kind::Components).flat_map(|components| components.parts());
-        let components =
-            components.map(|component| ((component.keyword(), component.name()), component)).collect();
         let mut extending: HashMap<Id, Vec<Object<'_>>> = HashMap::new();
         for schema in model.schemas() {
             for parent in schema.children("allOf").filter_map(|parent| parent.resolved()) {
@@ -72,7 +65,7 @@ impl<'a> Uses<'a> {
         }
         let owners = model.all(Kind::Discriminator).filter_map(|discriminator| discriminator.parent());
         let discriminated = closure(owners, |it| extending.get(&it.id).cloned().unwrap_or_default());
-        Self { model, components, extending, discriminated }
+        Self { model, extending, discriminated }
     }
 
     /// Returns the components that an object uses.
@@ -80,15 +73,19 @@ impl<'a> Uses<'a> {
         let mut used: Vec<_> = self.model.target(object.id).into_iter().collect();
         match object.kind() {
             Kind::SecurityRequirement => {
-                let names = object.node().entries().iter().map(|entry| ("securitySchemes", &*entry.key));
-                used.extend(names.filter_map(|name| self.components.get(&name)));
+                let names = object.node().entries().iter().map(|entry| &*entry.key);
+                let places = names.map(|name| pointer::below("/components/securitySchemes", name));
+                used.extend(places.filter_map(|place| self.model.object_at(&place)));
             }
             // The values of a mapping are names or references.
             Kind::Discriminator => {
                 let values = object.get("mapping").into_iter().flat_map(Node::entries);
                 let values = values.filter_map(|entry| entry.value.as_str());
-                let names = values.map(|value| value.strip_prefix("#/components/schemas/").unwrap_or(value));
-                used.extend(names.filter_map(|name| self.components.get(&("schemas", name))));
+                let places = values.map(|value| match pointer::in_reference(value) {
+                    Some(place) => place.into_owned(),
+                    None => pointer::below("/components/schemas", value),
+                });
+                used.extend(places.filter_map(|place| self.model.object_at(&place)));
             }
             // The values of a discriminator are the names of the schemas that extend its own (section 4.7.25).
             Kind::Schema if self.discriminated.contains(&object.id) => {
@@ -101,27 +98,17 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// Returns the pointers in the references of the extensions of the document.
-fn extensions(root: &Node) -> Vec<String> {
-    let mut open: Vec<&Node> =
-        root.entries().iter().filter(|entry| entry.key.starts_with("x-")).map(|entry| &entry.value).collect();
+/// Returns the objects to which the extensions of the document refer.
+fn in_extensions<'a>(model: &'a Model<'a>) -> Vec<Object<'a>> {
+    let extensions = model.root().node().entries().iter().filter(|entry| entry.key.starts_with("x-"));
+    let mut open: Vec<&Node> = extensions.map(|entry| &entry.value).collect();
     let mut found = Vec::new();
     while let Some(node) = open.pop() {
-        found.extend(
-            node.get("$ref").and_then(Node::as_str).and_then(pointer::in_reference).map(Cow::into_owned),
-        );
+        let place = node.get("$ref").and_then(Node::as_str).and_then(pointer::in_reference);
+        found.extend(place.and_then(|place| model.object_at(&place)));
         open.extend(node.items().iter().chain(node.entries().iter().map(|entry| &entry.value)));
     }
     found
-}
-
-/// Returns the objects that can be reached from `roots` through their parts and through the objects that `more`
-/// returns.
-pub(super) fn reachable<'a>(
-    roots: impl Iterator<Item = Object<'a>>,
-    more: impl Fn(Object<'a>) -> Vec<Object<'a>>,
-) -> HashSet<Id> {
-    closure(roots, |object| object.parts().chain(more(object)).collect())
 }
 
 /// Returns the objects that can be reached from `roots` through those that `next` returns.

@@ -1,9 +1,6 @@
 //! Names, summaries and descriptions must be present and not empty.
 
-use semver::Version;
-
 use document::openapi::{Kind, Model, Object};
-use document::shortened;
 
 use crate::lint::lacking;
 use crate::rule::{Findings, Rule, rules};
@@ -19,8 +16,6 @@ rules! {
         "The license has a `url`.";
     INFO: Recommended Error "info-description", "Spectral: info-description",
         "`info` has a `description`.";
-    VERSION: Strict Error "info-version-semver", "this tool; Semantic Versioning 2.0.0, 2",
-        "`info.version` is MAJOR.MINOR.PATCH.";
     TAG: Recommended Error "tag-description", "Spectral: tag-description; Redocly: tag-description",
         "Each tag has a `description`.";
     ID: Recommended Error "operation-operationId",
@@ -71,15 +66,6 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
     for contact in model.all(Kind::Contact).filter(|contact| !contact.has("url") && !contact.has("email")) {
         let message = "The contact has neither `url` nor `email`.";
         findings.add(&CONTACT_PROPERTIES, contact.spot(), message, "Add one of them.");
-    }
-    for info in model.all(Kind::Info) {
-        let Some(text) = info.text("version") else { continue };
-        let is_release = |version: Version| version.pre.is_empty() && version.build.is_empty();
-        if !Version::parse(text).is_ok_and(is_release) {
-            let message = format!("`{}` is not a semantic version.", shortened(text));
-            let fix = "Write three numbers, such as `1.0.0`.";
-            findings.add(&VERSION, info.value_spot("version"), message, fix);
-        }
     }
     for object in model.everything().filter(|object| !object.is_reference()) {
         for keyword in ["title", "name", "summary", "description"] {

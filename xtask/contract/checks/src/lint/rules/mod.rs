@@ -1,18 +1,12 @@
 //! The rules that common linters have, and further ones that a program can check.
 
-pub(crate) mod bounds;
 pub(crate) mod combinations;
 pub(crate) mod components;
-pub(crate) mod contradictions;
-pub(crate) mod deprecation;
 pub(crate) mod documentation;
 pub(crate) mod merge_keys;
 pub(crate) mod named;
 pub(crate) mod operations;
 pub(crate) mod parameters;
 pub(crate) mod paths;
-pub(crate) mod patterns;
-pub(crate) mod responses;
 pub(crate) mod schemas;
 pub(crate) mod security;
-pub(crate) mod servers;

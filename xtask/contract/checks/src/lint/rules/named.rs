@@ -40,9 +40,8 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 let (name, subject) = (shortened(key), media_type.subject());
                 let message = format!("`{name}` is not a property of the schema of {subject}.");
                 let spot = media_type.spot_at(&[Step::Key("encoding"), Step::Key(key)], *key_span);
-                let meant = findings.meant(key, known.iter().copied());
                 let added = findings.add(&ENCODING, spot, message, "Correct the name, or add the property.");
-                added.meant(meant, Added::rename);
+                added.meant(key, known.iter().copied(), Added::rename);
             }
         }
     }
@@ -71,19 +70,16 @@ static EXPRESSIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 fn links(model: &Model<'_>, findings: &mut Findings) {
-    let operations = || model.all(Kind::Operation);
-    let with_id = operations().filter_map(|operation| Some((operation.text("operationId")?, operation)));
+    let operations = model.all(Kind::Operation);
+    let with_id = operations.filter_map(|operation| Some((operation.text("operationId")?, operation)));
     let by_id: HashMap<&str, Object<'_>> = with_id.collect();
-    let by_node: HashMap<*const Node, Object<'_>> =
-        operations().map(|operation| (std::ptr::from_ref(operation.node()), operation)).collect();
     let mut parameters: HashMap<Id, HashSet<String>> = HashMap::new();
     for link in model.all(Kind::Link) {
         let (keyword, name, operation) = match (link.text("operationId"), link.text("operationRef")) {
-            (Some(id), _) => ("operationId", id, by_id.get(id)),
+            (Some(id), _) => ("operationId", id, by_id.get(id).copied()),
             (None, Some(reference)) if reference.starts_with('#') => {
-                let place = pointer::in_reference(reference);
-                let node = place.and_then(|place| model.root().node().pointer(&place));
-                ("operationRef", reference, node.and_then(|node| by_node.get(&std::ptr::from_ref(node))))
+                let object = pointer::in_reference(reference).and_then(|place| model.object_at(&place));
+                ("operationRef", reference, object.filter(|object| object.kind() == Kind::Operation))
             }
             // An operation of another document.
             _ => continue,
@@ -91,21 +87,20 @@ fn links(model: &Model<'_>, findings: &mut Findings) {
         let Some(operation) = operation else {
             let message =
                 format!("The link leads to the operation `{}`, which does not exist.", shortened(name));
-            let meant = findings.meant(name, by_id.keys().copied());
-            let meant = meant.filter(|_| keyword == "operationId");
             let added =
                 findings.add(&LINK, link.value_spot(keyword), message, "Correct it, or remove the link.");
-            added.meant(meant, Added::write);
+            let known = by_id.keys().copied().filter(|_| keyword == "operationId");
+            added.meant(name, known, Added::write);
             continue;
         };
-        let known = parameters.entry(operation.id).or_insert_with(|| parameter_names(*operation));
+        let known = parameters.entry(operation.id).or_insert_with(|| parameter_names(operation));
         for Entry { key, key_span, .. } in link.get("parameters").map(Node::entries).unwrap_or_default() {
             if !known.contains(&key.to_ascii_lowercase()) && !known.contains(key) {
                 let message = format!("{} has no parameter `{}`.", operation.subject(), shortened(key));
                 let spot = link.spot_at(&[Step::Key("parameters"), Step::Key(key)], *key_span);
-                let meant = findings.meant(key, known.iter().map(String::as_str));
                 let fix = "Correct the name, such as `path.petId`, or remove it.";
-                findings.add(&LINK, spot, message, fix).meant(meant, Added::rename).remove();
+                let added = findings.add(&LINK, spot, message, fix);
+                added.meant(key, known.iter().map(String::as_str), Added::rename).remove();
             }
         }
     }
@@ -134,11 +129,11 @@ fn mapping(discriminator: Object<'_>, findings: &mut Findings) {
             let message = format!("`{}` is not a schema of this document.", shortened(text));
             let spot = discriminator.spot_at(&[Step::Key("mapping"), Step::Key(key)], value.span);
             let name = text.rsplit('/').next().unwrap_or_default();
-            let meant = findings.meant(name, schemas.iter().map(|entry| &*entry.key));
             let before = &text[..text.len() - name.len()];
             let fix = "Correct the name or the reference, or add the schema.";
             let added = findings.add(&MAPPING, spot, message, fix);
-            added.meant(meant, |added, meant| added.write(format!("{before}{meant}")));
+            let known = schemas.iter().map(|entry| &*entry.key);
+            added.meant(name, known, |added, meant| added.write(format!("{before}{meant}")));
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Operations: identifier, request body and tags.
+//! Operations: identifier, request body, tags, responses, and the dates on which deprecated ones will be removed.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use document::Node;
-use document::openapi::{Kind, Model};
-use document::shortened;
+use document::openapi::{Kind, Model, Object};
+use document::{Node, shortened};
+use jiff::civil::Date;
 
-use crate::lint::{item_spot, items, lacking};
-use crate::rule::{Added, Findings, rules};
+use crate::lint::{Settings, item_spot, items, lacking};
+use crate::rule::{Added, Findings, Rule, rules};
 
 rules! {
     UNIQUE: Spec Error "operation-operationId-unique",
@@ -29,6 +29,21 @@ rules! {
     TAG_UNIQUE: Spec Error "openapi-tags-uniqueness",
         "OpenAPI 3.0.3, 4.7.1.1; Spectral: openapi-tags-uniqueness",
         "No two tags have the same name.";
+    SUCCESS: Recommended Error "operation-success-response",
+        "Spectral: operation-success-response; Redocly: operation-2xx-response",
+        "Each operation has a 2xx or 3xx response.";
+    ERROR: Recommended Error "operation-4xx-response", "Redocly: operation-4xx-response",
+        "Each operation has a 4xx response.";
+    QUOTED: Spec Warning fix Safe "quoted-status-codes", "OpenAPI 3.0.3, 4.7.16.2",
+        "Status codes are in quotation marks, since the keys of JSON are strings.";
+    EXAMPLE: Strict Error "media-type-example", "this tool",
+        "Each request and response body has an example.";
+    NO_BODY: Recommended Error "no-body-with-204", "RFC 9110, 6.4.1 and 15.3.6",
+        "Responses with the status 1xx, 204, 205 and 304 have no body.";
+    PASSED: Strict Error "sunset-passed", "oasdiff: x-sunset; RFC 8594",
+        "The `x-sunset` date of an operation is not in the past.";
+    NEAR: Strict Warning "sunset-near", "oasdiff: x-sunset; RFC 8594",
+        "The `x-sunset` date of an operation is more than 90 days ahead, or as many as the setting `sunset-days`.";
 }
 
 pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
@@ -61,6 +76,7 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         }
     }
     tags(model, findings);
+    responses(model, findings);
 }
 
 fn tags(model: &Model<'_>, findings: &mut Findings) {
@@ -91,10 +107,64 @@ fn tags(model: &Model<'_>, findings: &mut Findings) {
         for (number, tag) in items(operation, "tags").iter().enumerate() {
             let Some(name) = tag.as_str().filter(|name| !defined.contains(name)) else { continue };
             let message = format!("The tag `{}` of {} is not defined.", shortened(name), operation.subject());
-            let meant = findings.meant(name, defined.iter().copied());
             let fix = "Define it in `tags` of the document, or use a defined one.";
             let added = findings.add(&TAG_DEFINED, item_spot(operation, "tags", number), message, fix);
-            added.meant(meant, Added::write);
+            added.meant(name, defined.iter().copied(), Added::write);
+        }
+    }
+}
+
+fn responses(model: &Model<'_>, findings: &mut Findings) {
+    let needed: [(&Rule, &[char], _, _); 2] = [
+        (&SUCCESS, &['2', '3'], "2xx or 3xx response", "Add a 2xx or 3xx response."),
+        (&ERROR, &['4'], "4xx response", "Add a 4xx response."),
+    ];
+    for (rule, classes, what, fix) in needed {
+        let has = |it: &Object<'_>| it.parts().any(|response| response.name().starts_with(classes));
+        lacking(rule, model.all(Kind::Responses), (what, fix), has, findings);
+    }
+    for response in model.all(Kind::Responses).flat_map(|responses| responses.parts()) {
+        status(response, findings);
+    }
+    let has = |it: &Object<'_>| it.has("example") || it.has("examples");
+    lacking(&EXAMPLE, model.all(Kind::MediaType), ("example", "Add an `example`."), has, findings);
+}
+
+fn status(response: Object<'_>, findings: &mut Findings) {
+    let status = response.name();
+    let spot = response.spot();
+    let key = response.model().source().get(spot.span.start..).unwrap_or_default();
+    if key.starts_with(status) && status.bytes().all(|byte| byte.is_ascii_digit()) {
+        let message = "The status code is not in quotation marks.";
+        findings.add(&QUOTED, spot, message, "Write quotation marks, such as `'200'`.").rename(status);
+    }
+    let Some(resolved) = response.resolved() else { return };
+    let content = resolved.get("content").map(Node::entries).unwrap_or_default();
+    if (status.starts_with('1') || matches!(status, "204" | "205" | "304")) && !content.is_empty() {
+        let message =
+            format!("{} has a body, which HTTP does not allow for this status.", response.subject());
+        findings.add(&NO_BODY, response.spot(), message, "Remove `content`, or use another status.");
+    }
+}
+
+/// The number of days before a sunset on which warnings begin, unless the configuration sets another.
+pub const SUNSET_DAYS: u16 = 90;
+
+/// Checks the dates on which deprecated operations will be removed.
+pub(crate) fn sunsets(model: &Model<'_>, settings: &Settings, findings: &mut Findings) {
+    for operation in model.all(Kind::Operation).filter(|operation| operation.flag("deprecated")) {
+        let Some(sunset) = operation.text("x-sunset").and_then(|text| text.parse::<Date>().ok()) else {
+            continue;
+        };
+        let Ok(span) = settings.today.until(sunset) else { continue };
+        let (subject, spot, days) = (operation.subject(), operation.value_spot("x-sunset"), span.get_days());
+        if days < 0 {
+            let message = format!("The sunset of {subject} was on {sunset}.");
+            let fix = "Remove the operation, or move the date and announce it.";
+            findings.add(&PASSED, spot, message, fix);
+        } else if days <= i32::from(settings.sunset_days) {
+            let message = format!("The sunset of {subject} is on {sunset}, in {days} days.");
+            findings.add(&NEAR, spot, message, "Plan the release that removes the operation.");
         }
     }
 }

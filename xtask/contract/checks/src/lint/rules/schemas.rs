@@ -1,14 +1,16 @@
-//! Schemas without contradictions: `required`, `enum`, `type`, `format`, bounds.
+//! Schemas without contradictions: `required`, `enum`, `type`, `format`, bounds, patterns, and all keywords together.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use document::openapi::shapes::{text_of, type_of};
 use document::openapi::{Kind, Model, Object, in_place};
-use document::shortened;
-use document::{Node, Value};
+use document::{Node, Value, shortened};
 
+use super::combinations::ENUM;
 use crate::lint::{item_spot, items};
+use crate::pattern::{Fault, MAX_COMPILED_BYTES, MAX_HEAVY, MAX_LENGTH, MAX_PATTERNS, Patterns};
 use crate::rule::{Added, Findings, rules};
+use crate::subschema::{Budget, Schemas};
 
 rules! {
     REQUIRED: Recommended Error fix Unsafe "no-required-schema-properties-undefined",
@@ -24,6 +26,13 @@ rules! {
         "The `format` of a schema applies to its `type`.";
     BOUNDS: Recommended Error "bounds-in-order", "this tool",
         "The lower bound of a schema does not exceed its upper bound.";
+    PATTERN: Recommended Error "valid-pattern", "JSON Schema draft Wright-00, 5.8",
+        "A `pattern` is a regular expression of ECMA 262.";
+    LINEAR: Strict Error "linear-pattern", "this tool",
+        "A `pattern` can be matched in linear time: it is short, has bounded repetitions, and neither \
+         lookaround nor back references.";
+    CONTRADICTION: Recommended Warning "no-contradictory-schemas", "this tool",
+        "A value can match each schema: its keywords do not exclude each other.";
 }
 
 /// Types with the keywords that apply only to them.
@@ -70,6 +79,12 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
             findings.add(&FORMAT, schema.value_spot("format"), message, fix);
         }
     }
+    if findings.wants(&[&PATTERN, &LINEAR]) {
+        patterns(model, findings);
+    }
+    if findings.wants(&[&CONTRADICTION]) {
+        contradictions(model, findings);
+    }
 }
 
 /// The limit of schemas of a composition to search for a name. Larger compositions are not checked.
@@ -95,12 +110,11 @@ fn required(schema: Object<'_>, findings: &mut Findings) {
     let Some(names) = property_names(whole) else { return };
     for (number, item) in items.iter().enumerate() {
         if let Some(name) = item.as_str().filter(|name| !names.contains(name)) {
-            let meant = findings.meant(name, names.iter().copied());
-            let (subject, name) = (schema.subject(), shortened(name));
-            let message = format!("{subject} requires `{name}`, which is not one of its properties.");
+            let (subject, shown) = (schema.subject(), shortened(name));
+            let message = format!("{subject} requires `{shown}`, which is not one of its properties.");
             let spot = item_spot(schema, "required", number);
             let added = findings.add(&REQUIRED, spot, message, "Correct the name, or add the property.");
-            added.meant(meant, Added::write);
+            added.meant(name, names.iter().copied(), Added::write);
         }
     }
 }
@@ -127,18 +141,19 @@ pub(super) fn property_names(schema: Object<'_>) -> Option<HashSet<&str>> {
 
 fn values(schema: Object<'_>, findings: &mut Findings) {
     let kind = shortened(schema.text("type").unwrap_or_default());
-    for (number, item) in items(schema, "enum").iter().enumerate().filter(|(_, item)| !has_type(schema, item))
+    let items = items(schema, "enum").iter().enumerate().map(|(number, item)| {
+        let name = format!("The `enum` value `{}`", shortened(&text_of(item)));
+        (&ENUM_TYPE, name, item, item_spot(schema, "enum", number))
+    });
+    let default = schema.get("default").map(|default| {
+        let name = format!("The `default` of {}", schema.subject());
+        (&DEFAULT_TYPE, name, default, schema.value_spot("default"))
+    });
+    for (rule, name, value, spot) in items.chain(default).filter(|(_, _, value, _)| !has_type(schema, value))
     {
-        let (value, other) = (shortened(&text_of(item)), type_of(item));
-        let message = format!("The `enum` value `{value}` is {other}, but the `type` is `{kind}`.");
+        let message = format!("{name} is {}, but the `type` is `{kind}`.", type_of(value));
         let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
-        findings.add(&ENUM_TYPE, item_spot(schema, "enum", number), message, fix);
-    }
-    if let Some(default) = schema.get("default").filter(|default| !has_type(schema, default)) {
-        let (subject, other) = (schema.subject(), type_of(default));
-        let message = format!("The `default` of {subject} is {other}, but the `type` is `{kind}`.");
-        let fix = "Correct the value or the `type`; quote a string that looks like a number or boolean.";
-        findings.add(&DEFAULT_TYPE, schema.value_spot("default"), message, fix);
+        findings.add(rule, spot, message, fix);
     }
 }
 
@@ -162,19 +177,71 @@ pub(crate) fn has_type(schema: Object<'_>, value: &Node) -> bool {
 
 fn bounds(schema: Object<'_>, findings: &mut Findings) {
     let number = |keyword: &str| match &schema.get(keyword)?.value {
-        Value::Number(number) => Some(number),
+        Value::Number(number) => Some((number, number.as_f64()?)),
         _ => None,
     };
     for (low, high) in PAIRS {
-        let Some((least, most)) = number(low).zip(number(high)) else { continue };
-        let is_above = match (least.as_i64(), most.as_i64()) {
-            (Some(least), Some(most)) => least > most,
-            _ => least.as_f64().zip(most.as_f64()).is_some_and(|(least, most)| least > most),
-        };
-        if is_above {
+        let Some(((least, lower), (most, upper))) = number(low).zip(number(high)) else { continue };
+        if lower > upper {
             let message =
                 format!("`{low}` of {} is {least}, which exceeds its `{high}` of {most}.", schema.subject());
             findings.add(&BOUNDS, schema.value_spot(low), message, "Correct one of them.");
         }
     }
+}
+
+fn patterns(model: &Model<'_>, findings: &mut Findings) {
+    let mut patterns = Patterns::default();
+    for schema in model.all(Kind::Schema) {
+        let Some(pattern) = schema.text("pattern") else { continue };
+        let Some(fault) = patterns.fault(pattern) else { continue };
+        let (rule, what, fix) = match fault {
+            Fault::Syntax => (
+                &PATTERN,
+                "is not a regular expression of ECMA 262".to_owned(),
+                "Correct it; the syntax is that of JavaScript.",
+            ),
+            Fault::Backtracks => (
+                &LINEAR,
+                "has a lookaround or a back reference".to_owned(),
+                "Write it without, and describe the rest in `description`.",
+            ),
+            Fault::TooLarge => (
+                &LINEAR,
+                format!(
+                    "has more than {MAX_LENGTH} bytes, needs more than {} MiB, or comes after {MAX_PATTERNS} patterns \
+                     or {MAX_HEAVY} large ones",
+                    MAX_COMPILED_BYTES >> 20
+                ),
+                "Shorten it, lower its numbers of repetitions, or use fewer patterns.",
+            ),
+        };
+        let message = format!("The pattern `{}` {what}.", shortened(pattern));
+        findings.add(rule, schema.value_spot("pattern"), message, fix);
+    }
+}
+
+fn contradictions(model: &Model<'_>, findings: &mut Findings) {
+    // Schemas beyond the limit of steps count as satisfiable.
+    let mut schemas = Schemas::new(model, model, Budget::of(model.len()));
+    let known = findings.places(&[&BOUNDS, &ENUM, &ENUM_TYPE, &REQUIRED]);
+    for schema in model.all(Kind::Schema).filter(|schema| !schema.has("not")) {
+        let is_known = || is_at_or_below(&known, &schema.pointer());
+        if schemas.accepts_nothing(schema) && !is_known() && !contains_the_cause(&mut schemas, schema) {
+            let message = format!("No value matches {}: its keywords exclude each other.", schema.subject());
+            let fix = "Correct the bound, `format`, `enum` or part of `allOf` that excludes the others.";
+            findings.add(&CONTRADICTION, schema.spot(), message, fix);
+        }
+    }
+}
+
+/// Whether one of the places is this one or below it.
+fn is_at_or_below(places: &BTreeSet<String>, at: &str) -> bool {
+    let below = format!("{at}/");
+    places.contains(at) || places.range(below.clone()..).next().is_some_and(|next| next.starts_with(&below))
+}
+
+/// Whether a schema inside of this one, such as that of a required property, matches no value either.
+fn contains_the_cause<'a>(schemas: &mut Schemas<'a>, schema: Object<'a>) -> bool {
+    schema.parts().filter_map(|part| part.resolved()).any(|part| schemas.accepts_nothing(part))
 }

@@ -26,18 +26,17 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
         let operations = model.all(Kind::Operation);
         lacking(&DEFINED, operations, ("`security`", fix), |it| it.has("security"), findings);
     }
-    let components = model.all(Kind::Components).flat_map(|components| components.parts());
-    let schemes = components.filter(|component| component.keyword() == "securitySchemes");
+    let components = model.root().child("components").into_iter();
+    let schemes = components.flat_map(|components| components.children("securitySchemes"));
     let schemes: HashMap<&str, _> = schemes.map(|scheme| (scheme.name(), scheme)).collect();
     for requirement in model.all(Kind::SecurityRequirement) {
         for entry in requirement.node().entries() {
             let name = shortened(&entry.key);
             let Some(scheme) = schemes.get(entry.key.as_str()) else {
                 let message = format!("The security scheme `{name}` is not defined.");
-                let meant = findings.meant(&entry.key, schemes.keys().copied());
                 let fix = "Define it in `components/securitySchemes`, or correct the name.";
                 let added = findings.add(&SCHEME, requirement.key_spot(&entry.key), message, fix);
-                added.meant(meant, Added::rename);
+                added.meant(&entry.key, schemes.keys().copied(), Added::rename);
                 continue;
             };
             let Some(scheme) = scheme.resolved() else { continue };
@@ -64,11 +63,10 @@ pub(crate) fn check(model: &Model<'_>, findings: &mut Findings) {
                 }
                 let message = format!("The security scheme `{name}` has no scope `{}`.", shortened(text));
                 let known = flows.iter().filter_map(|flow| flow.get("scopes")).flat_map(Node::entries);
-                let meant = findings.meant(text, known.map(|entry| entry.key.as_str()));
                 let spot = item_spot(requirement, &entry.key, number);
                 // Without it, fewer scopes would be needed, so removing it is not a repair.
                 let added = findings.add(&SCOPE, spot, message, "Correct it, or define it.");
-                added.meant(meant, Added::write);
+                added.meant(text, known.map(|entry| entry.key.as_str()), Added::write);
             }
         }
     }

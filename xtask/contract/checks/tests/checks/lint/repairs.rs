@@ -66,14 +66,8 @@ pub(crate) fn repaired(document: &Document, repair: &Repair) -> Option<String> {
 }
 
 /// Pairs of rules, where a repair of the first may cause a finding of the second, and why.
-const CAUSED: &[(&str, &str, &str)] = &[
-    ("no-empty-descriptions", "operation-description", "An empty text is a missing one."),
-    (
-        "struct-type",
-        "info-version-semver",
-        "The repair keeps what is written: the number `1.0` becomes a text.",
-    ),
-];
+const CAUSED: &[(&str, &str, &str)] =
+    &[("no-empty-descriptions", "operation-description", "An empty text is a missing one.")];
 
 /// Returns the rules that have more findings than before, of at least this severity.
 fn added<'f>(before: &[Finding], after: &'f [Finding], least: Severity) -> BTreeSet<&'f str> {

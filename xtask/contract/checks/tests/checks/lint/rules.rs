@@ -80,7 +80,8 @@ components:
 ";
     let found = findings(text);
     let wrong = found.iter().find(|finding| finding.rule == "invalid-ref").unwrap();
-    assert!(wrong.fix.starts_with("Did you mean `#/components/responses/Pets`?"), "{}", wrong.fix);
+    assert!(wrong.fix.starts_with("Did you mean `Pets`?"), "{}", wrong.fix);
+    assert_eq!(wrong.repairs[0].title(), "Change `$ref` to `#/components/responses/Pets`");
     let unused: Vec<_> = found.iter().filter(|finding| finding.rule == "oas3-unused-component").collect();
     assert_eq!(unused.len(), 2, "{}", summary(&found));
     assert!(unused.iter().all(|finding| finding.repairs.is_empty()), "{unused:?}");
