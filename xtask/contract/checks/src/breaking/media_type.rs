@@ -56,13 +56,12 @@ pub(super) fn values<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'
     if new.within(Kind::RequestBody).is_some() {
         encoding::compare(cx, old, new);
     }
-    let is_xml = |media: &Object<'a>| {
-        let name = normal_media_type(media.name());
-        let name = name.split(';').next().unwrap_or_default();
-        name.ends_with("/xml") || name.ends_with("+xml")
+    let names = [old, new].map(|media| normal_media_type(media.name()));
+    let is_xml = |name: &String| {
+        ["/xml", "+xml"].iter().any(|end| name.split(';').next().is_some_and(|it| it.ends_with(end)))
     };
-    let before = std::mem::replace(&mut cx.in_xml, is_xml(old) || is_xml(new));
-    let role = role.in_media_type(&normal_media_type(new.name()));
+    let before = std::mem::replace(&mut cx.in_xml, names.iter().any(is_xml));
+    let role = role.in_media_type(&names[1]);
     schema::compare_children(cx, (old, new), "schema", role);
     cx.in_xml = before;
 }
