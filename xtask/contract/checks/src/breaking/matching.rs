@@ -20,9 +20,6 @@ pub(super) fn pairs_then<K: Hash + Eq, L: Hash + Eq, T: Copy>(
     (both, pairs(keyed(removed), keyed(added)))
 }
 
-/// Returns the keys that cover a key, the nearest first, beginning with the key itself.
-type Covering = fn(&str) -> Vec<String>;
-
 /// The items of two lists, matched by the keys that cover them.
 pub(super) struct Matched<T> {
     pub(super) both: Vec<(T, T)>,
@@ -33,8 +30,13 @@ pub(super) struct Matched<T> {
 
 /// Matches keys of which one can cover others: statuses (`404`, `4XX`, `default`) and media types
 /// (`application/json`, `application/*`). An item of one document is paired with the item of the other under the
-/// nearest key that covers its key, so a key that becomes more precise is neither new nor removed.
-pub(super) fn matched<T: Copy>(old: &[(String, T)], new: &[(String, T)], covering: Covering) -> Matched<T> {
+/// nearest key that covers its key, so a key that becomes more precise is neither new nor removed. `covering` returns the
+/// keys that cover a key, the nearest first, beginning with the key itself.
+pub(super) fn matched<T: Copy>(
+    old: &[(String, T)],
+    new: &[(String, T)],
+    covering: impl Fn(&str) -> Vec<String>,
+) -> Matched<T> {
     let positions = |list: &[(String, T)]| -> HashMap<String, usize> {
         // Of several equal keys the first counts.
         list.iter().enumerate().rev().map(|(position, (key, _))| (key.clone(), position)).collect()

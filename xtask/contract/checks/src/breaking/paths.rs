@@ -54,8 +54,8 @@ fn paths<'a>(root: &Object<'a>) -> Vec<(&'a str, Object<'a>)> {
     paths.map(|path| (path.name(), path)).collect()
 }
 
-/// Reports the operations whose method and path only one document has, at their places. An operation that moved keeps its
-/// operationId, and is one change.
+/// Reports the operations whose method and path only one document has, at their places. An operation that moved keeps
+/// its operationId, and is one change.
 fn unpaired<'a>(
     cx: &mut Comparer<'a>,
     removed: Vec<(Operation<'a>, At<'a>)>,

@@ -47,7 +47,7 @@ impl<'a> Alternative<'a> {
     }
 
     fn has_schemes_of(&self, other: &Self) -> bool {
-        self.schemes.keys().eq(other.schemes.keys())
+        self.schemes.len() == other.schemes.len() && self.extends(other)
     }
 
     fn display(&self) -> String {

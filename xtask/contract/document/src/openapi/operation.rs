@@ -8,8 +8,8 @@ use crate::text::Node;
 /// The fixed fields of the Path Item Object that hold an operation (section 4.7.9).
 pub const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
-/// A Path Item Object, under its path or the expression of a callback, its reference resolved. Where it is used, it may have
-/// other fields beside the reference.
+/// A Path Item Object, under its path or the expression of a callback, its reference resolved. Where it is used, it
+/// may have other fields beside the reference.
 #[derive(Clone, Copy, Debug)]
 pub struct PathItem<'a> {
     declared: Object<'a>,
@@ -34,11 +34,6 @@ impl<'a> Model<'a> {
     /// The operations under `paths`, in the order of the file.
     pub fn operations(&'a self) -> impl Iterator<Item = Operation<'a>> {
         self.path_items().flat_map(|item| item.operations())
-    }
-
-    /// The operation with this operationId.
-    pub fn operation(&'a self, id: &str) -> Option<Operation<'a>> {
-        self.operations().find(|operation| operation.id() == Some(id))
     }
 }
 

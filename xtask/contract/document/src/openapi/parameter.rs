@@ -73,9 +73,9 @@ impl<'a> Parameter<'a> {
     }
 }
 
-/// Returns how a value is written, given the object with its `style` and `explode`, and whether it is in `name=value` pairs.
-/// There all styles write a string, a number or a boolean like `form`. `explode` has no effect on these, nor in some
-/// styles (section 4.7.12.2, the table of examples).
+/// Returns how a value is written, given the object with its `style` and `explode`, and whether it is in `name=value`
+/// pairs. There all styles write a string, a number or a boolean like `form`. `explode` has no effect on these, nor in
+/// some styles (section 4.7.12.2, the table of examples).
 pub fn serialization<'a>(
     object: Option<Object<'a>>,
     is_in_pairs: bool,
