@@ -16,11 +16,10 @@ pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&
     let length = folded(name).chars().count();
     let distance = 3.min(length / 3);
     // Each edit changes the length by at most one.
-    let edits = |known: &str| {
-        (folded(known).chars().count().abs_diff(length) <= distance).then(|| edit_distance(name, known))
+    let is_candidate = |known: &&str| {
+        name.len().max(known.len()) <= LONGEST && folded(known).chars().count().abs_diff(length) <= distance
     };
-    let near = known.filter(|known| name.len().max(known.len()) <= LONGEST);
-    let near = near.filter_map(|known| Some((edits(known)?, known)));
+    let near = known.filter(is_candidate).map(|known| (edit_distance(name, known), known));
     let near = near.filter(|(edits, _)| *edits <= distance);
     near.min_by_key(|(edits, known)| (*edits, known.len().abs_diff(name.len()), *known))
         .map(|(_, known)| known)

@@ -44,37 +44,22 @@ pub enum Repair {
 impl Repair {
     /// Describes the change, in the imperative.
     pub fn title(&self) -> String {
-        let last = |at: &str| {
-            let token = pointer::tokens(at).and_then(Iterator::last);
-            shortened(&token.unwrap_or_default())
+        let named = |at: &str| {
+            let token = pointer::tokens(at).and_then(Iterator::last).unwrap_or_default();
+            pointer::index(&token)
+                .map_or_else(|| format!("`{}`", shortened(&token)), |_| "this item".to_owned())
         };
+        let shown =
+            |value: &Value| shortened(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
         match self {
-            Self::Remove { at } => match last(at) {
-                item if pointer::index(&item).is_some() => "Remove this item".to_owned(),
-                key => format!("Remove `{key}`"),
-            },
-            Self::Rename { at, to } if is_name(at) => format!("Change `{}` to `{}`", last(at), shortened(to)),
-            Self::Rename { at, to } => format!("Rename `{}` to `{}`", last(at), shortened(to)),
+            Self::Remove { at } => format!("Remove {}", named(at)),
+            Self::Rename { at, to } => format!("Change {} to `{}`", named(at), shortened(to)),
             // A description is too long for a title.
             Self::Write { at, value: Value::String(text) } if text.contains('\n') => {
-                format!("Correct the text of `{}`", last(at))
+                format!("Correct the text of {}", named(at))
             }
-            Self::Write { at, value } => match last(at) {
-                item if pointer::index(&item).is_some() => format!("Change this item to `{}`", shown(value)),
-                key => format!("Change `{key}` to `{}`", shown(value)),
-            },
+            Self::Write { at, value } => format!("Change {} to `{}`", named(at), shown(value)),
             Self::Add { key, value, .. } => format!("Add `{key}: {}`", shown(value)),
         }
     }
-}
-
-/// Whether the value at a place is the name: that of an item of a list, or of an operation.
-fn is_name(at: &str) -> bool {
-    let mut tokens = at.rsplit('/');
-    let last = tokens.next();
-    last == Some("operationId") || tokens.next().is_some_and(|owner| pointer::index(owner).is_some())
-}
-
-fn shown(value: &Value) -> String {
-    shortened(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }

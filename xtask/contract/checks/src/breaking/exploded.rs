@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use document::openapi::{Object, Parameter};
+use document::openapi::{Kind, Object, Parameter};
 
 use super::comparer::Comparer;
 use super::data::pairs;
@@ -16,11 +16,11 @@ use crate::subschema::flattened;
 /// A parameter as it is sent.
 #[derive(Clone, Copy)]
 struct Sent<'a> {
-    name: &'a str,
     /// The parameter, or the one with the object that it is a property of.
     parameter: Parameter<'a>,
-    /// The property.
-    property: Option<Object<'a>>,
+    /// The parameter, or the property.
+    object: Object<'a>,
+    schema: Option<Object<'a>>,
     is_required: bool,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn properties<'a>(
     cx: &mut Comparer<'a>,
     parameter: &Parameter<'a>,
 ) -> Option<Vec<(Object<'a>, bool)>> {
-    let is_exploded = parameter.location() == "query" && parameter.style() == "form" && parameter.explode();
+    let is_exploded = parameter.location() == "query" && parameter.serialization() == ("form", Some(true));
     let schema = parameter.schema().filter(|_| is_exploded)?;
     let parts = flattened([schema], &mut || cx.may_go_on());
     let has = |keyword: &str| parts.iter().any(|part| part.has(keyword));
@@ -49,37 +49,17 @@ pub(super) fn properties<'a>(
     (!properties.is_empty()).then_some(properties)
 }
 
-fn sent<'a>(cx: &mut Comparer<'a>, parameters: Vec<Parameter<'a>>) -> Vec<(&'a str, Sent<'a>)> {
-    let each = |parameter: Parameter<'a>| match properties(cx, &parameter) {
-        Some(properties) => properties
-            .into_iter()
-            .map(|(property, is_required)| Sent {
-                name: property.name(),
-                parameter,
-                property: Some(property),
-                is_required,
-            })
-            .collect(),
-        None => {
-            vec![Sent {
-                name: parameter.name(),
-                parameter,
-                property: None,
-                is_required: parameter.is_required(),
-            }]
-        }
+/// Returns the parameters that are sent for one of the document, with their names.
+fn sent<'a>(cx: &mut Comparer<'a>, parameter: Parameter<'a>) -> Vec<(&'a str, Sent<'a>)> {
+    let Some(properties) = properties(cx, &parameter) else {
+        let (object, schema, is_required) =
+            (parameter.declared(), parameter.schema(), parameter.is_required());
+        return vec![(parameter.name(), Sent { parameter, object, schema, is_required })];
     };
-    parameters.into_iter().flat_map(each).map(|sent| (sent.name, sent)).collect()
-}
-
-impl<'a> Sent<'a> {
-    fn place(&self) -> At<'a> {
-        At::of(&self.property.unwrap_or(self.parameter.declared()))
-    }
-
-    fn schema(&self) -> Option<Object<'a>> {
-        self.property.or(self.parameter.child("schema"))
-    }
+    let property = |(object, is_required): (Object<'a>, _)| {
+        (object.name(), Sent { parameter, object, schema: Some(object), is_required })
+    };
+    properties.into_iter().map(property).collect()
 }
 
 /// Compares parameters of which some are objects, by the names that are sent. What only one version has is reported if the
@@ -90,33 +70,36 @@ pub(super) fn compare<'a>(
     (old_is_clear, new_is_clear): (bool, bool),
     remaining: At<'a>,
 ) {
-    let (before, after) = (sent(cx, old), sent(cx, new));
+    let [before, after] =
+        [old, new].map(|all| all.into_iter().flat_map(|one| sent(cx, one)).collect::<Vec<_>>());
     let paired = pairs(before, after);
     for (old, new) in paired.both {
+        let places = (Some(At::of(&old.object)), Some(At::of(&new.object)));
         match (old.is_required, new.is_required) {
-            (false, true) => {
-                let what = "it became required";
-                cx.report(&rules::PARAMETER_REQUIRED, Some(old.place()), Some(new.place()), what);
-            }
-            (true, false) => {
-                let what = "it became optional";
-                cx.report(&rules::PARAMETER_OPTIONAL, Some(old.place()), Some(new.place()), what);
-            }
+            (false, true) => cx.report(&rules::PARAMETER_REQUIRED, places.0, places.1, "it became required"),
+            (true, false) => cx.report(&rules::PARAMETER_OPTIONAL, places.0, places.1, "it became optional"),
             _ => {}
         }
         let role = if old.is_required || new.is_required { Role::RequiredParameter } else { Role::Parameter };
         let owners = (*old.parameter, *new.parameter);
-        schema::compare_schemas(cx, (old.schema(), new.schema()), owners, cx.role(role));
+        schema::compare_schemas(cx, (old.schema, new.schema), owners, cx.role(role));
     }
     for old in paired.removed.into_iter().filter(|_| new_is_clear) {
-        let what = format!("the query parameter `{}` was removed", old.name);
-        cx.report(removal(cx, &old.parameter), Some(old.place()), Some(remaining), what);
+        let name = if old.object.kind() == Kind::Schema { old.object.name() } else { old.parameter.name() };
+        let what = format!("the query parameter `{name}` was removed");
+        cx.report(removal(cx, &old.parameter), Some(At::of(&old.object)), Some(remaining), what);
     }
     for new in paired.added.into_iter().filter(|_| old_is_clear) {
-        let (rule, required) = match new.is_required {
-            true => (&rules::PARAMETER_ADDED_REQUIRED, " and required"),
-            false => (&rules::PARAMETER_ADDED_OPTIONAL, ""),
-        };
-        cx.report(rule, None, Some(new.place()), format!("it is new{required}, in query"));
+        added(cx, &new.object, "query", new.is_required);
     }
+}
+
+/// Reports a parameter that only the revision has.
+pub(super) fn added<'a>(cx: &mut Comparer<'a>, new: &Object<'a>, location: &str, is_required: bool) {
+    let (rule, required) = match (location, is_required) {
+        ("path", _) => (&rules::PATH_PARAMETER_ADDED, " and required"),
+        (_, true) => (&rules::PARAMETER_ADDED_REQUIRED, " and required"),
+        (_, false) => (&rules::PARAMETER_ADDED_OPTIONAL, ""),
+    };
+    cx.report(rule, None, Some(At::of(new)), format!("it is new{required}, in {location}"));
 }

@@ -20,9 +20,6 @@ pub(super) fn pairs_then<K: Hash + Eq, L: Hash + Eq, T: Copy>(
     (both, pairs(keyed(removed), keyed(added)))
 }
 
-/// Returns the keys that cover a key, the nearest first, beginning with the key itself.
-type Covering = fn(&str) -> Vec<String>;
-
 /// The items of two lists, matched by the keys that cover them.
 pub(super) struct Matched<T> {
     pub(super) both: Vec<(T, T)>,
@@ -33,8 +30,13 @@ pub(super) struct Matched<T> {
 
 /// Matches keys of which one can cover others: statuses (`404`, `4XX`, `default`) and media types
 /// (`application/json`, `application/*`). An item of one document is paired with the item of the other under the
-/// nearest key that covers its key, so a key that becomes more precise is neither new nor removed.
-pub(super) fn matched<T: Copy>(old: &[(String, T)], new: &[(String, T)], covering: Covering) -> Matched<T> {
+/// nearest key that covers its key, so a key that becomes more precise is neither new nor removed. `covering` returns the
+/// keys that cover a key, the nearest first, beginning with the key itself.
+pub(super) fn matched<T: Copy>(
+    old: &[(String, T)],
+    new: &[(String, T)],
+    covering: impl Fn(&str) -> Vec<String>,
+) -> Matched<T> {
     let positions = |list: &[(String, T)]| -> HashMap<String, usize> {
         // Of several equal keys the first counts.
         list.iter().enumerate().rev().map(|(position, (key, _))| (key.clone(), position)).collect()
@@ -68,6 +70,13 @@ pub(super) fn named<'a>(owner: &Object<'a>, keyword: &str) -> Vec<(&'a str, Obje
     owner.children(keyword).map(|object| (object.name(), object)).collect()
 }
 
+/// Returns the headers of a response or of a part of a form, or references to them, by their names in small letters (RFC
+/// 9110, section 5.1). OpenAPI ignores `Content-Type` (sections 4.7.15.1 and 4.7.17).
+pub(super) fn headers<'a>(owner: &Object<'a>) -> Vec<(String, Object<'a>)> {
+    let headers = owner.children("headers").map(|header| (header.name().to_ascii_lowercase(), header));
+    headers.filter(|(name, _)| name != "content-type").collect()
+}
+
 /// The limit of new names that an old one is compared with.
 const MAX_NEW: usize = 20;
 
@@ -81,11 +90,10 @@ pub(super) fn renamed<'a>(
         schemas.iter().map(|schema| canonical(schema.node())).collect()
     };
     let (name, schemas) = old;
-    let new: Vec<_> = new.take(MAX_NEW + 1).collect();
+    let (new, written): (Vec<_>, _) = (new.take(MAX_NEW + 1).collect(), content(schemas));
     if schemas.is_empty() || new.len() > MAX_NEW {
         return None;
     }
-    let written = content(schemas);
     let mut alike = new.into_iter().filter(|(_, schemas)| content(schemas) == written);
     let (found, _) = alike.next().filter(|_| alike.next().is_none())?;
     // Most properties are strings or booleans.
@@ -93,16 +101,11 @@ pub(super) fn renamed<'a>(
     let is_distinctive =
         schemas.iter().flat_map(|schema| schema.node().entries()).any(|it| !is_common(&it.key));
     let words = |name: &str| -> BTreeSet<String> {
-        let parts = name.split(|c: char| !c.is_alphanumeric());
-        parts.flat_map(capitals).map(|word| word.to_lowercase()).collect()
+        let spaced = name.replace(|c: char| !c.is_alphanumeric(), " ");
+        let spaced =
+            spaced.chars().flat_map(|c| c.is_uppercase().then_some(' ').into_iter().chain(c.to_lowercase()));
+        spaced.collect::<String>().split_whitespace().map(str::to_owned).collect()
     };
     let shares_word = !words(name).is_disjoint(&words(found));
     (is_distinctive || shares_word || nearest(name, [found].into_iter()).is_some()).then_some(found)
-}
-
-/// Splits a word before its capital letters.
-fn capitals(word: &str) -> Vec<&str> {
-    let starts = word.char_indices().filter(|(at, letter)| *at == 0 || letter.is_uppercase());
-    let starts: Vec<usize> = starts.map(|(at, _)| at).chain([word.len()]).collect();
-    starts.windows(2).map(|ends| &word[ends[0]..ends[1]]).filter(|part| !part.is_empty()).collect()
 }

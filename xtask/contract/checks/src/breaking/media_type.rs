@@ -1,6 +1,5 @@
 //! The media types of a body, and their schemas.
 
-use document::Node;
 use document::openapi::{Kind, Object, covering_media_types, normal_media_type};
 
 use super::comparer::Comparer;
@@ -15,7 +14,11 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<
         true => (&rules::REQUEST_MEDIA_ADDED, &rules::REQUEST_MEDIA_REMOVED),
         false => (&rules::RESPONSE_MEDIA_ADDED, &rules::RESPONSE_MEDIA_REMOVED),
     };
-    if ![old, new].into_iter().all(has_media_types) {
+    let has_others = |owner: &&Object<'a>| {
+        let written = owner.get("content").map_or(0, |content| content.entries().len());
+        written != owner.children("content").count()
+    };
+    if [old, new].iter().any(has_others) {
         // Everything else under `content` is reported as not understood.
         return;
     }
@@ -56,19 +59,12 @@ pub(super) fn values<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'
     if new.within(Kind::RequestBody).is_some() {
         encoding::compare(cx, old, new);
     }
-    let is_xml = |media: &Object<'a>| {
-        let name = normal_media_type(media.name());
-        let name = name.split(';').next().unwrap_or_default();
-        name.ends_with("/xml") || name.ends_with("+xml")
+    let names = [old, new].map(|media| normal_media_type(media.name()));
+    let is_xml = |name: &String| {
+        ["/xml", "+xml"].iter().any(|end| name.split(';').next().is_some_and(|it| it.ends_with(end)))
     };
-    let before = std::mem::replace(&mut cx.in_xml, is_xml(old) || is_xml(new));
-    let role = role.in_media_type(&normal_media_type(new.name()));
+    let before = std::mem::replace(&mut cx.in_xml, names.iter().any(is_xml));
+    let role = role.in_media_type(&names[1]);
     schema::compare_children(cx, (old, new), "schema", role);
     cx.in_xml = before;
-}
-
-/// Whether everything under `content` is a Media Type Object.
-fn has_media_types(owner: &Object<'_>) -> bool {
-    let entries = owner.get("content").map(Node::entries).unwrap_or_default();
-    entries.len() == owner.children("content").count()
 }

@@ -23,19 +23,14 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         _ => parameter.name(),
     };
     let (same, mut rest) = pairs_then(before, after, second);
-    for (old, new) in same {
-        cx.through((old.declared(), new.declared()), |cx| both(cx, &old, &new));
-    }
-    let (in_path, moved): (Vec<_>, Vec<_>) =
-        rest.both.into_iter().partition(|(old, new)| old.location() == "path" && new.location() == "path");
-    for (old, new) in in_path {
-        cx.through((old.declared(), new.declared()), |cx| both(cx, &old, &new));
-    }
-    for (old, new) in moved {
-        let what = format!("it moved from {} to {}", old.location(), new.location());
-        let (base, revision) = (At::of(&old.declared()), At::of(&new.declared()));
-        cx.report(&rules::PARAMETER_MOVED, Some(base), Some(revision), what);
-        both(cx, &old, &new);
+    for (old, new) in same.into_iter().chain(rest.both) {
+        let declared = (old.declared(), new.declared());
+        if old.location() != new.location() {
+            let what = format!("it moved from {} to {}", old.location(), new.location());
+            let places = (At::of(&declared.0), At::of(&declared.1));
+            cx.report(&rules::PARAMETER_MOVED, Some(places.0), Some(places.1), what);
+        }
+        cx.through(declared, |cx| both(cx, &old, &new));
     }
     let remaining = At::value_or_object(new, "parameters");
     // What is reported as not understood could be any parameter.
@@ -67,8 +62,6 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
             what = format!("it was renamed; it was `{}`", old.name());
             renamed_components.insert(new.id);
             places = (At::value_or_object(&old, "name"), At::value_or_object(new, "name"));
-        } else if let Some(new) = new.clone().find(|new| new.name().eq_ignore_ascii_case(old.name())) {
-            what += &format!("; new: `{}`", new.name());
         } else {
             let schemas = |parameter: &Parameter<'a>| parameter.schema().into_iter().collect::<Vec<_>>();
             let named = new.map(|new| (new.name(), schemas(new)));
@@ -78,15 +71,9 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
         }
         cx.report(deprecation::removal(cx, &old), Some(places.0), Some(places.1), what);
     }
-    let added = rest.added.into_iter().filter(|new| old_is_clear && !renamed_components.contains(&new.id));
-    for new in added {
-        let (rule, required) = match (new.location(), new.is_required()) {
-            ("path", _) => (&rules::PATH_PARAMETER_ADDED, " and required"),
-            (_, true) => (&rules::PARAMETER_ADDED_REQUIRED, " and required"),
-            (_, false) => (&rules::PARAMETER_ADDED_OPTIONAL, ""),
-        };
-        let what = format!("it is new{required}, in {}", new.location());
-        cx.report(rule, None, Some(At::of(&new.declared())), what);
+    let is_new = |new: &Parameter<'a>| old_is_clear && !renamed_components.contains(&new.id);
+    for new in rest.added.into_iter().filter(is_new) {
+        exploded::added(cx, &new.declared(), new.location(), new.is_required());
     }
 }
 
@@ -117,8 +104,8 @@ fn both<'a>(cx: &mut Comparer<'a>, old: &Parameter<'a>, new: &Parameter<'a>) {
     let role = cx.role(role);
     deprecated(cx, (old, new), role);
     if old.location() == new.location() {
-        let serializations = (old.serialization(), new.serialization());
-        serialization(cx, (old, new), &rules::PARAMETER_SERIALIZATION, serializations);
+        let written = [old.serialization(), new.serialization()];
+        serialization(cx, (old, new), &rules::PARAMETER_SERIALIZATION, written);
     }
     for keyword in ["allowReserved", "allowEmptyValue"] {
         // They apply to parameters in the query only (section 4.7.12.2).
@@ -130,8 +117,7 @@ fn both<'a>(cx: &mut Comparer<'a>, old: &Parameter<'a>, new: &Parameter<'a>) {
     }
     match became_list(old, new).filter(|_| role.is_request()) {
         Some((one, list)) => {
-            let is_split =
-                one.text("type") == Some("string") && !(new.location() == "query" && new.explode());
+            let is_split = one.text("type") == Some("string") && new.serialization().1 != Some(true);
             let rule =
                 if is_split { &rules::PARAMETER_BECAME_SPLIT_LIST } else { &rules::PARAMETER_BECAME_LIST };
             let what = "the value became a list of such values";
@@ -147,7 +133,7 @@ fn both<'a>(cx: &mut Comparer<'a>, old: &Parameter<'a>, new: &Parameter<'a>) {
 /// the same way (section 4.7.12.2, the table of examples).
 fn became_list<'a>(old: &Parameter<'a>, new: &Parameter<'a>) -> Option<(Object<'a>, Object<'a>)> {
     let is_written_alike = match (old.location(), new.location()) {
-        ("query", "query") => new.style() == "form",
+        ("query", "query") => new.serialization().0 == "form",
         locations => locations == ("header", "header"),
     };
     let (one, list): (Object<'a>, Object<'a>) = (old.schema()?.resolved()?, new.schema()?.resolved()?);
@@ -169,7 +155,7 @@ pub(super) fn serialization<'a>(
     cx: &mut Comparer<'a>,
     both: (&Object<'a>, &Object<'a>),
     changed: &'static ChangeRule,
-    ((style, explode), (new_style, new_explode)): (Serialization<'a>, Serialization<'a>),
+    [(style, explode), (new_style, new_explode)]: [Serialization<'a>; 2],
 ) {
     if style != new_style {
         let what = format!("its style changed from `{style}` to `{new_style}`");

@@ -3,7 +3,6 @@
 use document::openapi::{METHODS, Object, Operation, PathItem, template};
 
 use super::comparer::Comparer;
-use super::data::Paired;
 use super::matching::pairs_then;
 use super::place::At;
 use super::{deprecation, operation, rules, unknown};
@@ -15,22 +14,32 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>) {
     }
     // Equal templates first, so that paths of the same shape are not mixed up.
     let (same, rest) = pairs_then(paths(&old), paths(&new), |path| template(path.name()).0);
-    let mut unpaired = Unpaired::default();
-    for (old, new) in same {
-        both(cx, old, new, &mut unpaired);
+    let (mut removed, mut added) = (Vec::new(), Vec::new());
+    for (old, new) in &rest.both {
+        renamed(cx, *old, *new);
     }
-    for (old, new) in rest.both {
-        renamed(cx, old, new);
-        both(cx, old, new, &mut unpaired);
+    for (old, new) in same.into_iter().chain(rest.both) {
+        // A reference that leads nowhere is reported as not understood.
+        let (Some(old), Some(new)) = (PathItem::new(old), PathItem::new(new)) else { continue };
+        cx.begin_document();
+        unknown::compare(cx, &old, &new, &[]);
+        for method in METHODS {
+            match (old.operation(method), new.operation(method)) {
+                (Some(old), Some(new)) => operation::compare(cx, &old, &new),
+                (Some(old), None) => removed.push((old, At::of(&new))),
+                (None, Some(new)) => added.push((new, At::of(&new))),
+                (None, None) => {}
+            }
+        }
     }
     let remaining = At::value_or_object(&cx.revision.root(), "paths");
     for old in rest.removed.into_iter().filter_map(PathItem::new) {
-        unpaired.removed.extend(old.operations().map(|old| (old, remaining)));
+        removed.extend(old.operations().map(|old| (old, remaining)));
     }
     for new in rest.added.into_iter().filter_map(PathItem::new) {
-        unpaired.added.extend(new.operations().map(|new| (new, At::of(&new))));
+        added.extend(new.operations().map(|new| (new, At::of(&new))));
     }
-    unpaired.report(cx);
+    unpaired(cx, removed, added);
 }
 
 fn renamed<'a>(cx: &mut Comparer<'a>, old: Object<'a>, new: Object<'a>) {
@@ -45,49 +54,28 @@ fn paths<'a>(root: &Object<'a>) -> Vec<(&'a str, Object<'a>)> {
     paths.map(|path| (path.name(), path)).collect()
 }
 
-/// The operations whose method and path only one document has, and the places at which to report them.
-#[derive(Default)]
-struct Unpaired<'a> {
+/// Reports the operations whose method and path only one document has, at their places. An operation that moved keeps
+/// its operationId, and is one change.
+fn unpaired<'a>(
+    cx: &mut Comparer<'a>,
     removed: Vec<(Operation<'a>, At<'a>)>,
     added: Vec<(Operation<'a>, At<'a>)>,
-}
-
-impl<'a> Unpaired<'a> {
-    /// Reports them. An operation that moved keeps its operationId, and is one change.
-    fn report(self, cx: &mut Comparer<'a>) {
-        // The names of the parameters in a path are not sent.
-        let request = |operation: &Operation<'a>| (operation.method(), template(operation.path()).0);
-        let keyed = |operations: Vec<(Operation<'a>, At<'a>)>| {
-            operations.into_iter().map(|item| (request(&item.0), item)).collect::<Vec<_>>()
-        };
-        let id = |(operation, _): (Operation<'a>, At<'a>)| {
-            operation.id().ok_or(std::ptr::from_ref(operation.node()))
-        };
-        let (same, rest) = pairs_then(keyed(self.removed), keyed(self.added), id);
-        for ((old, _), (new, _)) in same {
-            renamed(cx, *old.item(), *new.item());
-            operation::compare(cx, &old, &new);
-        }
-        let Paired { both, removed, added } = rest;
-        for ((old, _), (new, place)) in both {
-            deprecation::removed(cx, &old, place, Some(&new));
-        }
-        removed.into_iter().for_each(|(old, place)| deprecation::removed(cx, &old, place, None));
-        added.into_iter().for_each(|(new, _)| operation::added(cx, &new));
+) {
+    // The names of the parameters in a path are not sent.
+    let keyed = |operations: Vec<(Operation<'a>, At<'a>)>| {
+        let operations = operations.into_iter();
+        operations.map(|item| ((item.0.method(), template(item.0.path()).0), item)).collect::<Vec<_>>()
+    };
+    let id =
+        |(operation, _): (Operation<'a>, At<'a>)| operation.id().ok_or(std::ptr::from_ref(operation.node()));
+    let (same, rest) = pairs_then(keyed(removed), keyed(added), id);
+    for ((old, _), (new, _)) in same {
+        renamed(cx, *old.item(), *new.item());
+        operation::compare(cx, &old, &new);
     }
-}
-
-fn both<'a>(cx: &mut Comparer<'a>, old: Object<'a>, new: Object<'a>, unpaired: &mut Unpaired<'a>) {
-    // A reference that leads nowhere is reported as not understood.
-    let (Some(old), Some(new)) = (PathItem::new(old), PathItem::new(new)) else { return };
-    cx.begin_document();
-    unknown::compare(cx, &old, &new, &[]);
-    for method in METHODS {
-        match (old.operation(method), new.operation(method)) {
-            (Some(old), Some(new)) => operation::compare(cx, &old, &new),
-            (Some(old), None) => unpaired.removed.push((old, At::of(&new))),
-            (None, Some(new)) => unpaired.added.push((new, At::of(&new))),
-            (None, None) => {}
-        }
+    for ((old, _), (new, place)) in rest.both {
+        deprecation::removed(cx, &old, place, Some(&new));
     }
+    rest.removed.into_iter().for_each(|(old, place)| deprecation::removed(cx, &old, place, None));
+    rest.added.into_iter().for_each(|(new, _)| operation::added(cx, &new));
 }

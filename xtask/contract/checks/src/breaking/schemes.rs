@@ -67,14 +67,11 @@ pub(super) fn content(scheme: &Object<'_>) -> String {
     let has_case = kind == "openIdConnect" || matches!(scheme.text("in"), Some("query" | "cookie"));
     let values = keywords.iter().map(|keyword| scheme.text(keyword).unwrap_or_default());
     let values = values.map(|value| if has_case { value.to_owned() } else { value.to_ascii_lowercase() });
-    let mut flows: Vec<_> = flows(scheme)
-        .iter()
-        .map(|(name, flow)| {
-            let urls =
-                ["authorizationUrl", "tokenUrl", "refreshUrl"].map(|url| flow.text(url).unwrap_or_default());
-            format!("{name} {}", urls.join(" "))
-        })
-        .collect();
+    let urls = ["authorizationUrl", "tokenUrl", "refreshUrl"];
+    let flow = |(name, flow): &(&str, Object<'_>)| {
+        format!("{name} {}", urls.map(|url| flow.text(url).unwrap_or_default()).join(" "))
+    };
+    let mut flows: Vec<_> = flows(scheme).iter().map(flow).collect();
     flows.sort_unstable();
     [kind.to_owned()].into_iter().chain(values).chain(flows).collect::<Vec<_>>().join("\n")
 }

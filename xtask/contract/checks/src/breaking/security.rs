@@ -41,13 +41,13 @@ impl<'a> Alternative<'a> {
             .all(|(scheme, scopes)| other.schemes.get(scheme).is_some_and(|others| scopes.is_subset(others)))
     }
 
-    fn has_schemes_of(&self, other: &Self) -> bool {
-        self.schemes.keys().eq(other.schemes.keys())
+    /// Whether this one requires all schemes of the other one.
+    fn extends(&self, other: &Self) -> bool {
+        other.schemes.keys().all(|scheme| self.schemes.contains_key(scheme))
     }
 
-    /// Whether this one requires all schemes of the other one, and more.
-    fn extends(&self, other: &Self) -> bool {
-        other.schemes.keys().all(|scheme| self.schemes.contains_key(scheme)) && !self.has_schemes_of(other)
+    fn has_schemes_of(&self, other: &Self) -> bool {
+        self.schemes.len() == other.schemes.len() && self.extends(other)
     }
 
     fn display(&self) -> String {
@@ -108,21 +108,14 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
     }
     let is_refused = |old: &&Alternative| !is_open && !after.iter().any(|new| new.is_satisfied_by(old));
     for old in before.iter().filter(is_refused) {
-        let (rule, what) = match after.iter().find(|new| new.has_schemes_of(old)) {
-            Some(new) => {
-                let what =
-                    format!("{} is no longer sufficient; {} is required", old.display(), new.display());
-                (&rules::SCOPE_ADDED, what)
-            }
-            None => {
-                let what = match after.iter().find(|new| new.extends(old)) {
-                    Some(new) => {
-                        format!("{} is no longer sufficient; {} are required", old.display(), new.display())
-                    }
-                    None => format!("credentials for {} are no longer accepted", old.display()),
-                };
-                (&rules::SECURITY_REMOVED, what)
-            }
+        let extended = after.iter().filter(|new| new.extends(old)).min_by_key(|new| new.schemes.len());
+        let rule = match extended {
+            Some(new) if new.has_schemes_of(old) => &rules::SCOPE_ADDED,
+            _ => &rules::SECURITY_REMOVED,
+        };
+        let what = match extended {
+            Some(new) => format!("{} is no longer sufficient; required: {}", old.display(), new.display()),
+            None => format!("credentials for {} are no longer accepted", old.display()),
         };
         cx.report(rule, Some(old.place), Some(place), what);
     }
@@ -154,19 +147,13 @@ fn scheme<'a>(cx: &mut Comparer<'a>, (old, new): schemes::Pair<'a>) {
     cx.compare_keyword(&rules::SCHEME_BEARER_FORMAT, (old, new), "bearerFormat");
     if content(old) != content(new) {
         // A scheme of another type has other keywords.
-        let is_other = old.text("type") != new.text("type");
-        cx.compare_keyword(&rules::SCHEME_TYPE, (old, new), "type");
-        if is_other {
-            return;
+        if old.text("type") != new.text("type") {
+            return cx.compare_keyword(&rules::SCHEME_TYPE, (old, new), "type");
         }
-        for (rule, keyword) in [
-            (&rules::SCHEME_PLACE, "in"),
-            (&rules::SCHEME_PLACE, "name"),
-            (&rules::SCHEME_PLACE, "scheme"),
-            (&rules::SCHEME_AUTHORIZATION_URL, "openIdConnectUrl"),
-        ] {
-            cx.compare_keyword(rule, (old, new), keyword);
+        for keyword in ["in", "name", "scheme"] {
+            cx.compare_keyword(&rules::SCHEME_PLACE, (old, new), keyword);
         }
+        cx.compare_keyword(&rules::SCHEME_AUTHORIZATION_URL, (old, new), "openIdConnectUrl");
     }
     let rules = (&rules::SCHEME_FLOW_ADDED, &rules::SCHEME_FLOW_REMOVED);
     let remaining = At::value_or_object(new, "flows");
@@ -178,8 +165,9 @@ fn scheme<'a>(cx: &mut Comparer<'a>, (old, new): schemes::Pair<'a>) {
 fn flow<'a>(cx: &mut Comparer<'a>, old: &Object<'a>, new: &Object<'a>) {
     unknown::compare(cx, old, new, &[]);
     cx.compare_keyword(&rules::SCHEME_AUTHORIZATION_URL, (old, new), "authorizationUrl");
-    cx.compare_keyword(&rules::SCHEME_TOKEN_URL, (old, new), "tokenUrl");
-    cx.compare_keyword(&rules::SCHEME_TOKEN_URL, (old, new), "refreshUrl");
+    for keyword in ["tokenUrl", "refreshUrl"] {
+        cx.compare_keyword(&rules::SCHEME_TOKEN_URL, (old, new), keyword);
+    }
     let scopes = |flow: &Object<'a>| At::value(flow, "scopes").into_iter().flat_map(At::entries);
     let rules = (&rules::SCHEME_SCOPE_ADDED, &rules::SCHEME_SCOPE_REMOVED);
     cx.in_both("scope", rules, (scopes(old), scopes(new)), At::value_or_object(new, "scopes"));

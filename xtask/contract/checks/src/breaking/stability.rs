@@ -5,7 +5,6 @@ use document::openapi::Operation;
 
 use super::comparer::Comparer;
 use super::data::display;
-use super::place::At;
 use super::rules;
 
 /// The extension.
@@ -28,9 +27,7 @@ pub(super) fn is_unstable(operation: &Operation<'_>) -> bool {
 }
 
 pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Operation<'a>) {
-    let (before, after) = (level(old), level(new));
-    let places = (At::value(old, KEYWORD), At::value_or_object(new, KEYWORD));
-    let (rule, what) = match (before, after) {
+    let (rule, what) = match (level(old), level(new)) {
         (_, None) => {
             let written = new.get(KEYWORD).map(display).unwrap_or_default();
             let what = format!("its stability {written} is not one of {}", LEVELS.join(", "));
@@ -40,10 +37,8 @@ pub(super) fn compare<'a>(cx: &mut Comparer<'a>, old: &Operation<'a>, new: &Oper
             let what = format!("its stability decreased from `{}` to `{}`", LEVELS[before], LEVELS[after]);
             (&rules::STABILITY_DECREASED, what)
         }
-        (before, Some(after)) if before != Some(after) => {
-            (&rules::STABILITY_INCREASED, format!("it is `{}` now", LEVELS[after]))
-        }
-        _ => return,
+        (before, after) if before == after => return,
+        (_, Some(after)) => (&rules::STABILITY_INCREASED, format!("it is `{}` now", LEVELS[after])),
     };
-    cx.report(rule, places.0, Some(places.1), what);
+    cx.report_keyword(rule, (old, new), KEYWORD, what);
 }

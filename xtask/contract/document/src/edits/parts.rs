@@ -88,8 +88,37 @@ pub(super) fn write(text: &str, root: &Node, at: &str, value: &Json) -> Option<E
 
 /// Adds an entry to a mapping. `None` if it has the key.
 pub fn add(text: &str, owner: &Node, key: &str, value: &Json) -> Option<Edit> {
-    let is_new = matches!(owner.value, Value::Mapping(_)) && owner.entry(key).is_none();
-    if is_new { add_entry(text, owner, key, value) } else { None }
+    if !matches!(owner.value, Value::Mapping(_)) || owner.entry(key).is_some() {
+        return None;
+    }
+    let (is_flow, first) = (is_flow(text, owner), owner.entries().first().map(|first| first.key_span));
+    // JSON strings are strings of YAML too.
+    let sample = first.map_or(Some("\""), |first| text.get(first.start..first.end))?;
+    let entry = format!(
+        "{}: {}",
+        key_like(sample, key),
+        flow(value, if sample.starts_with('"') { "\"" } else { "" })
+    );
+    let is_simple = |entry: &&Entry| {
+        let Span { start, end, .. } = entry.value.place();
+        let is_scalar = !matches!(entry.value.value, Value::Mapping(_) | Value::Sequence(_) | Value::Null);
+        is_scalar && !text.get(start..end).unwrap_or_default().contains('\n')
+    };
+    let Some(start) = first.map(|first| first.start) else {
+        let after = owner.span.start + 1;
+        return is_flow.then_some(Edit { range: after..after, text: entry });
+    };
+    let indent: String = text[line_start(text, start)..start].chars().map(|_| ' ').collect();
+    // After the last scalar; a new first line would be far from the others.
+    let last = owner.entries().iter().rfind(is_simple).map(|entry| entry.value.place().end);
+    let (place, text) = match last {
+        Some(end) if is_flow => (end, format!(", {entry}")),
+        // After the comment on its line.
+        Some(end) => (end + text[end..line_end(text, end)].trim_end().len(), format!("\n{indent}{entry}")),
+        None if is_flow => (start, format!("{entry}, ")),
+        None => (start, format!("{entry}\n{indent}")),
+    };
+    Some(Edit { range: place..place, text })
 }
 
 /// Returns the header and the indentation of the block scalar whose content begins at an offset.
@@ -159,43 +188,4 @@ fn line_start(text: &str, place: usize) -> usize {
 /// Returns the end of the line with a place, without its line break.
 fn line_end(text: &str, place: usize) -> usize {
     text[place..].find('\n').map_or(text.len(), |length| place + length)
-}
-
-fn add_entry(text: &str, owner: &Node, name: &str, value: &Json) -> Option<Edit> {
-    let entries = owner.entries();
-    let Some(first) = entries.first() else {
-        let after = owner.span.start + 1;
-        let is_empty = text.get(owner.span.start..)?.starts_with('{');
-        // JSON strings are strings of YAML too.
-        let entry = format!("{}: {}", key_like("\"", name), flow(value, "\""));
-        return is_empty.then_some(Edit { range: after..after, text: entry });
-    };
-    let sample = text.get(first.key_span.start..first.key_span.end)?;
-    let entry = format!(
-        "{}: {}",
-        key_like(sample, name),
-        flow(value, if sample.starts_with('"') { "\"" } else { "" })
-    );
-    let line = line_start(text, first.key_span.start);
-    let indent: String = text[line..first.key_span.start].chars().map(|_| ' ').collect();
-    let is_simple = |entry: &&Entry| {
-        let Span { start, end, .. } = entry.value.place();
-        let written = text.get(start..end).unwrap_or_default();
-        let is_scalar = !matches!(entry.value.value, Value::Mapping(_) | Value::Sequence(_) | Value::Null);
-        is_scalar && !written.contains('\n')
-    };
-    let is_flow = is_flow(text, owner);
-    // After the last scalar; a new first line would be far from the others.
-    if let Some(anchor) = entries.iter().rfind(is_simple) {
-        let end = anchor.value.place().end;
-        if is_flow {
-            return Some(Edit { range: end..end, text: format!(", {entry}") });
-        }
-        // After the comment on its line.
-        let end = end + text[end..line_end(text, end)].trim_end().len();
-        return Some(Edit { range: end..end, text: format!("\n{indent}{entry}") });
-    }
-    let start = first.key_span.start;
-    let text = if is_flow { format!("{entry}, ") } else { format!("{entry}\n{indent}") };
-    Some(Edit { range: start..start, text })
 }

@@ -1,39 +1,6 @@
-//! Request bodies, responses, headers and media types.
+//! Names of media types.
 
 use std::collections::BTreeMap;
-
-use super::Object;
-use super::parameter::{Serialization, explode_has_effect};
-
-resolved_views! {
-    /// A Request Body Object, its reference resolved.
-    RequestBody;
-    /// A Response Object, its reference resolved.
-    Response;
-    /// A Header Object, its reference resolved. Its style is always `simple` (section 4.7.21).
-    Header;
-}
-
-impl<'a> Response<'a> {
-    /// The headers by name. A header called `Content-Type` is ignored (section 4.7.17).
-    pub fn headers(&self) -> impl Iterator<Item = (&'a str, Header<'a>)> {
-        let headers = self.object.children("headers");
-        let headers = headers.filter(|header| !header.name().eq_ignore_ascii_case("content-type"));
-        headers.filter_map(|header| Some((header.name(), Header::new(header)?)))
-    }
-}
-
-impl Header<'_> {
-    /// Whether arrays and objects are written as `name=value` pairs.
-    pub fn explode(&self) -> bool {
-        self.object.flag("explode")
-    }
-
-    /// Returns the serialization of the value.
-    pub fn serialization(&self) -> Serialization<'static> {
-        ("simple", Some(self.explode()).filter(|_| explode_has_effect("simple", self.schema())))
-    }
-}
 
 /// Returns a media type in normal form. Case and spaces have no meaning (RFC 9110, section 8.3.1), and the
 /// `charset` of JSON has none (RFC 8259, section 11).
@@ -52,10 +19,8 @@ pub fn normal_media_type(written: &str) -> String {
 
 /// Whether a media type is JSON (RFC 8259, RFC 6839).
 pub fn is_json(name: &str) -> bool {
-    let name = name.split(';').next().unwrap_or_default().trim_end();
-    ["/json", "+json"]
-        .iter()
-        .any(|end| name.len() >= end.len() && name[name.len() - end.len()..].eq_ignore_ascii_case(end))
+    let name = name.split(';').next().unwrap_or_default().trim_end().to_ascii_lowercase();
+    name.ends_with("/json") || name.ends_with("+json")
 }
 
 /// Returns the media types and ranges that cover a media type in normal form, the nearest first: itself, without

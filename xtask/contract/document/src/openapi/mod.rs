@@ -18,50 +18,22 @@ macro_rules! deref_to_object {
     };
 }
 
-/// Declares views of objects that can be references.
-macro_rules! resolved_views {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name<'a> {
-            declared: Object<'a>,
-            object: Object<'a>,
-        }
-
-        impl<'a> $name<'a> {
-            /// Returns the view of an object or a reference to one. `None` if the reference has no target.
-            pub fn new(declared: Object<'a>) -> Option<Self> {
-                Some(Self { declared, object: declared.resolved()? })
-            }
-
-            /// The object where it is used, which may be a reference.
-            pub fn declared(&self) -> Object<'a> {
-                self.declared
-            }
-        }
-
-        deref_to_object!($name, object);
-    )*};
-}
-
-mod encoding;
 mod invalid;
 mod media_type;
 mod model;
 mod operation;
 mod parameter;
 mod references;
-mod security;
 pub mod shapes;
 mod structure;
 mod tables;
 
-pub use encoding::Encoding;
 pub use invalid::{Flaw, Invalid, Reason};
-pub use media_type::{Header, RequestBody, Response, covering_media_types, is_json, normal_media_type};
+pub use media_type::{covering_media_types, is_json, normal_media_type};
 pub use model::{Id, Model, Object, Step, head};
-pub use operation::{METHODS, Operation, PathItem, Server, covering_statuses, template};
-pub use parameter::{Parameter, Serialization};
+pub use operation::{
+    METHODS, Operation, PathItem, Requirement, Security, Server, covering_statuses, template,
+};
+pub use parameter::{Parameter, Serialization, serialization};
 pub use references::in_place;
-pub use security::{Requirement, Security};
 pub use tables::{Demand, Keys, Kind, Shape, Table};

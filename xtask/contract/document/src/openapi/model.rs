@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Invalid, Kind};
+use super::{Flaw, Invalid, Kind};
 use crate::place::{Spot, Subject};
 use crate::text::{Document, Node, Span, Value, pointer};
 
@@ -45,7 +45,6 @@ pub struct Model<'a> {
     pub(super) kinds: HashMap<Kind, Vec<Id>>,
     /// The object of each node that is one, by the address of the node.
     pub(super) places: HashMap<usize, Id>,
-    pub(super) complete: bool,
     pub(super) invalid: Vec<Invalid<'a>>,
 }
 
@@ -57,7 +56,7 @@ impl<'a> Model<'a> {
 
     /// Whether the whole document is in one file. If not, further checks would report only consequences.
     pub fn is_complete(&self) -> bool {
-        self.complete
+        !self.invalid.iter().any(|invalid| matches!(invalid.flaw, Flaw::OtherFile(_)))
     }
 
     /// What violates the specification in the structure. An alias has its violations at each use.
@@ -279,12 +278,14 @@ impl<'a> Object<'a> {
 
     /// Returns the place of one of its keys, or its own place if there is no such key.
     pub fn key_spot(&self, keyword: &str) -> Spot {
-        self.below(keyword, |key, _| key)
+        let span = self.node().entry(keyword).map(|entry| entry.key_span);
+        span.map_or_else(|| self.spot(), |span| self.spot_at(&[Step::Key(keyword)], span))
     }
 
     /// Returns the place of the value of one of its keys, or its own place if there is no such key.
     pub fn value_spot(&self, keyword: &str) -> Spot {
-        self.below(keyword, |_, value| value)
+        let value = self.get(keyword);
+        value.map_or_else(|| self.spot(), |value| self.spot_at(&[Step::Key(keyword)], head(value)))
     }
 
     /// Returns the place of a node in it, at the end of these steps.
@@ -293,13 +294,6 @@ impl<'a> Object<'a> {
         extend(&mut pointer, steps);
         let alias = self.model.root().node().alias_at(&pointer, span);
         Spot { pointer, span, subject: self.subject(), alias }
-    }
-
-    fn below(&self, keyword: &str, pick: impl Fn(Span, Span) -> Span) -> Spot {
-        match self.node().entry(keyword) {
-            Some(entry) => self.spot_at(&[Step::Key(keyword)], pick(entry.key_span, head(&entry.value))),
-            None => self.spot(),
-        }
     }
 
     /// Its JSON pointer (RFC 6901).
@@ -315,45 +309,57 @@ impl<'a> Object<'a> {
     pub fn subject(&self) -> Subject {
         let mut subject = Subject::document();
         for object in self.outside_in() {
-            let with = |kind, name| subject.with(kind, clipped(name));
-            subject = match object.kind() {
-                Kind::Components if object == *self => with("components", ""),
-                Kind::OpenApi | Kind::Components | Kind::Paths | Kind::Responses | Kind::OAuthFlows => {
-                    continue;
-                }
-                Kind::OAuthFlow => with("flow", object.name()),
-                Kind::PathItem => Subject::document().with("path", clipped(object.name())),
-                Kind::Operation => {
-                    let path = object.parent().map(|path| clipped(path.name())).unwrap_or_default();
-                    let unnamed = || format!("{} {path}", object.name().to_uppercase());
-                    let name = object.text("operationId").map_or_else(unnamed, |id| clipped(id).to_owned());
-                    Subject::document().with("operation", &name)
-                }
-                Kind::Parameter => {
-                    let name = object.text("name").or_else(|| object.resolved()?.text("name"));
-                    with("parameter", name.unwrap_or(object.name()))
-                }
-                Kind::Tag => with("tag", object.text("name").unwrap_or_default()),
-                Kind::Server => with("server", object.text("url").unwrap_or_default()),
-                Kind::Schema if object.keyword() == "properties" => with("property", object.name()),
+            let (kind, own) = (object.kind(), |keyword: &str| object.text(keyword));
+            let is_hidden = match kind {
+                Kind::OpenApi | Kind::Paths | Kind::Responses | Kind::OAuthFlows => true,
                 // A schema without a name does not help to find its parts.
-                Kind::Schema if !object.is_named() && object != *self => continue,
-                Kind::Schema if object.keyword() == "items" => with("items", ""),
-                Kind::Schema if object.keyword() == "allOf" => with("`allOf` part", ""),
-                Kind::Schema if object.keyword() == "oneOf" => with("`oneOf` alternative", ""),
-                Kind::Schema if object.keyword() == "anyOf" => with("`anyOf` alternative", ""),
-                kind => with(kind.word(), if object.is_named() { object.name() } else { "" }),
+                Kind::Components | Kind::Schema => object != *self && !object.is_named(),
+                _ => false,
             };
+            if is_hidden {
+                continue;
+            }
+            let word = match (kind, object.keyword()) {
+                (Kind::Schema, "properties") => "property",
+                (Kind::Schema, "items") => "items",
+                (Kind::Schema, "allOf") => "`allOf` part",
+                (Kind::Schema, "oneOf") => "`oneOf` alternative",
+                (Kind::Schema, "anyOf") => "`anyOf` alternative",
+                _ => kind.word(),
+            };
+            let request;
+            let name = match (kind, own("operationId")) {
+                (Kind::Operation, Some(id)) => id,
+                (Kind::Operation, None) => {
+                    let path = object.parent().map(|path| clipped(path.name())).unwrap_or_default();
+                    request = format!("{} {path}", object.name().to_uppercase());
+                    &request
+                }
+                (Kind::Parameter, _) => {
+                    object.resolved().and_then(|it| it.text("name")).unwrap_or(object.name())
+                }
+                (Kind::Tag, _) => own("name").unwrap_or_default(),
+                (Kind::Server, _) => own("url").unwrap_or_default(),
+                _ if object.is_named() => object.name(),
+                _ => "",
+            };
+            if matches!(kind, Kind::PathItem | Kind::Operation) {
+                subject = Subject::document();
+            }
+            subject = subject.with(word, clipped(name));
         }
         subject
     }
 
-    /// Whether the author of the document chose its name.
+    /// Whether its key tells it from objects of its kind.
     fn is_named(&self) -> bool {
-        let steps = &self.data().steps;
-        let own_key =
-            !matches!(self.parent().map(|parent| parent.kind()), Some(Kind::Responses | Kind::Callback));
-        matches!(steps.last(), Some(Step::Key(_))) && !(steps.len() == 1 && own_key)
+        let is_map = |owner: Object<'_>| {
+            matches!(owner.kind(), Kind::Paths | Kind::Responses | Kind::Callback | Kind::OAuthFlows)
+        };
+        match self.steps() {
+            [Step::Key(_)] => self.parent().is_some_and(is_map),
+            steps => matches!(steps.last(), Some(Step::Key(_))),
+        }
     }
 }
 

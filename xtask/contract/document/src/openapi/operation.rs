@@ -1,18 +1,19 @@
 //! Path items, operations and servers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::{Kind, Model, Object, Parameter};
 use crate::text::Node;
-
-use super::{Kind, Model, Object, Parameter, RequestBody, Response, Security};
 
 /// The fixed fields of the Path Item Object that hold an operation (section 4.7.9).
 pub const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
-resolved_views! {
-    /// A Path Item Object, under its path or the expression of a callback. Where it is used, it may have other fields beside
-    /// the reference.
-    PathItem;
+/// A Path Item Object, under its path or the expression of a callback, its reference resolved. Where it is used, it
+/// may have other fields beside the reference.
+#[derive(Clone, Copy, Debug)]
+pub struct PathItem<'a> {
+    declared: Object<'a>,
+    object: Object<'a>,
 }
 
 /// An Operation Object.
@@ -34,14 +35,14 @@ impl<'a> Model<'a> {
     pub fn operations(&'a self) -> impl Iterator<Item = Operation<'a>> {
         self.path_items().flat_map(|item| item.operations())
     }
-
-    /// The operation with this operationId.
-    pub fn operation(&'a self, id: &str) -> Option<Operation<'a>> {
-        self.operations().find(|operation| operation.id() == Some(id))
-    }
 }
 
 impl<'a> PathItem<'a> {
+    /// Returns the view of an object or a reference to one. `None` if the reference has no target.
+    pub fn new(declared: Object<'a>) -> Option<Self> {
+        Some(Self { declared, object: declared.resolved()? })
+    }
+
     /// The path template, or the expression of a callback.
     pub fn path(&self) -> &'a str {
         self.declared.name()
@@ -100,37 +101,22 @@ impl<'a> Operation<'a> {
     }
 
     /// The request body, its reference resolved.
-    pub fn request_body(&self) -> Option<RequestBody<'a>> {
-        self.object.child("requestBody").and_then(RequestBody::new)
+    pub fn request_body(&self) -> Option<Object<'a>> {
+        self.object.child("requestBody")?.resolved()
     }
 
-    /// The responses by status code, range or `default`, references resolved.
-    pub fn responses(&self) -> impl Iterator<Item = (&'a str, Response<'a>)> {
-        let responses = self.object.child("responses").into_iter().flat_map(|responses| responses.parts());
-        responses.filter_map(|object| Some((object.name(), Response::new(object)?)))
-    }
-
-    /// The security that applies: its own, else that of the document (section 4.7.10, `security`).
+    /// The security that applies: its own, even if it is empty, else that of the document (section 4.7.10, `security`).
     pub fn security(&self) -> Security<'a> {
-        Security::of(self.object)
+        let owners = [self.object, self.object.model().root()];
+        Security(owners.into_iter().find(|owner| owner.has("security")))
     }
 
-    /// The servers that apply: its own, else those of the path item, else those of the document
-    /// (section 4.7.10, `servers`). Empty if none of them has `servers`; then the URL is `/`.
-    pub fn servers(&self) -> Vec<Server<'a>> {
-        self.servers_owner().children("servers").map(Server).collect()
-    }
-
-    /// Returns the object whose `servers` apply, or the document if there are none.
+    /// Returns the object whose `servers` apply: the operation, else the path item, else the document (section 4.7.10,
+    /// `servers`), also if there are none.
     pub fn servers_owner(&self) -> Object<'a> {
         let root = self.object.model().root();
         let owners = [self.object, self.item.declared, self.item.object];
         owners.into_iter().find(|owner| owner.child("servers").is_some()).unwrap_or(root)
-    }
-
-    /// Whether the operation is deprecated.
-    pub fn is_deprecated(&self) -> bool {
-        self.object.flag("deprecated")
     }
 
     /// The path items of its callbacks, each with the name of the callback, references resolved.
@@ -141,6 +127,35 @@ impl<'a> Operation<'a> {
                 callback.parts().filter_map(move |object| Some((name, PathItem::new(object)?)))
             },
         )
+    }
+}
+
+/// The security of an operation: the operation or the document, whichever has the keyword `security`.
+#[derive(Clone, Copy, Debug)]
+pub struct Security<'a>(Option<Object<'a>>);
+
+/// One alternative: the names of the schemes that are required together, each with its scopes.
+pub type Requirement<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
+
+impl<'a> Security<'a> {
+    /// The object that has the keyword `security`.
+    pub fn owner(&self) -> Option<Object<'a>> {
+        self.0
+    }
+
+    /// The Security Requirement Objects, in the order of the file.
+    pub fn alternatives(&self) -> impl Iterator<Item = (Object<'a>, Requirement<'a>)> {
+        let scopes = |value: &'a Node| value.items().iter().filter_map(Node::as_str).collect();
+        self.0.into_iter().flat_map(|owner| owner.children("security")).map(move |object| {
+            let entries = object.node().entries().iter();
+            (object, entries.map(|entry| (entry.key.as_str(), scopes(&entry.value))).collect())
+        })
+    }
+
+    /// Returns the alternatives as a set. An empty list and an empty requirement have the same meaning.
+    pub fn requirements(&self) -> BTreeSet<Requirement<'a>> {
+        let requirements: BTreeSet<_> = self.alternatives().map(|(_, requirement)| requirement).collect();
+        if requirements.is_empty() { [Requirement::new()].into() } else { requirements }
     }
 }
 
@@ -219,8 +234,8 @@ impl<'a> Server<'a> {
             if let [value] = values.as_slice() {
                 urls.iter_mut().for_each(|url| url.extend([value, piece]));
             } else {
-                let with = |url: &String| values.iter().map(|value| format!("{url}{value}{piece}")).collect();
-                urls = urls.iter().flat_map(|url| -> Vec<String> { with(url) }).collect();
+                let with = |url| values.iter().map(move |value| format!("{url}{value}{piece}"));
+                urls = urls.iter().flat_map(with).collect();
             }
         }
         urls
@@ -232,5 +247,6 @@ impl<'a> Server<'a> {
     }
 }
 
+deref_to_object!(PathItem, object);
 deref_to_object!(Operation, object);
 deref_to_object!(Server, 0);

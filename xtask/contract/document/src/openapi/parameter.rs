@@ -13,7 +13,7 @@ pub struct Parameter<'a> {
     object: Object<'a>,
 }
 
-/// The serialization of a value: the style, and `explode` if it has an effect.
+/// How a value is written: the style, and `explode` if it has an effect.
 pub type Serialization<'a> = (&'a str, Option<bool>);
 
 impl<'a> Parameter<'a> {
@@ -67,42 +67,28 @@ impl<'a> Parameter<'a> {
         explode.unwrap_or(self.style() == "form")
     }
 
-    /// Returns the serialization of the value.
+    /// Returns how the value is written.
     pub fn serialization(&self) -> Serialization<'a> {
-        match self.location {
-            "query" | "cookie" => serialization_in_pairs(self.style(), Some(self.explode()), self.schema()),
-            _ => {
-                let effective = explode_has_effect(self.style(), self.schema());
-                (self.style(), Some(self.explode()).filter(|_| effective))
-            }
-        }
+        serialization(Some(self.object), matches!(self.location, "query" | "cookie"), self.schema())
     }
 }
 
-/// Returns the serialization of a value in `name=value` pairs. All styles write a string, a number or a boolean like
-/// `form`.
-pub(super) fn serialization_in_pairs<'a>(
-    style: &'a str,
-    explode: Option<bool>,
-    schema: Option<Object<'a>>,
+/// Returns how a value is written, given the object with its `style` and `explode`, and whether it is in `name=value`
+/// pairs. There all styles write a string, a number or a boolean like `form`. `explode` has no effect on these, nor in
+/// some styles (section 4.7.12.2, the table of examples).
+pub fn serialization<'a>(
+    object: Option<Object<'a>>,
+    is_in_pairs: bool,
+    schema: Option<Object<'_>>,
 ) -> Serialization<'a> {
-    let explode = explode.unwrap_or(style == "form");
-    let style = if schema.is_some_and(is_scalar) { "form" } else { style };
-    (style, Some(explode).filter(|_| explode_has_effect(style, schema)))
-}
-
-/// Whether `explode` affects a value of this style (section 4.7.12.2, the table of examples).
-pub(super) fn explode_has_effect(style: &str, schema: Option<Object<'_>>) -> bool {
-    let is_list = |schema| value_type(schema) == Some("array");
-    match style {
-        "deepObject" => false,
-        "simple" | "label" if schema.is_some_and(is_list) => false,
-        _ => !schema.is_some_and(is_scalar),
+    let default = if is_in_pairs { "form" } else { "simple" };
+    let style = object.and_then(|object| object.text("style")).unwrap_or(default);
+    let explode = object.and_then(|object| object.get("explode")?.as_bool()).unwrap_or(style == "form");
+    match schema.and_then(value_type) {
+        Some("string" | "number" | "integer" | "boolean") => (if is_in_pairs { "form" } else { style }, None),
+        Some("array") if matches!(style, "simple" | "label") => (style, None),
+        _ => (style, Some(explode).filter(|_| style != "deepObject")),
     }
-}
-
-fn is_scalar(schema: Object<'_>) -> bool {
-    matches!(value_type(schema), Some("string" | "number" | "integer" | "boolean"))
 }
 
 /// Returns the `type` of a schema, or of a part of its `allOf`.

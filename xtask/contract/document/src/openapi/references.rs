@@ -52,7 +52,6 @@ pub(super) fn check(model: &mut Model<'_>) {
         }
     }
     if let Some(first) = external.first() {
-        model.complete = false;
         found.push((*first, Flaw::OtherFile(external.len()), Some(Reason::OtherFile)));
     } else {
         // Schemas that reach themselves through `allOf` and `oneOf` can be compared.

@@ -4,7 +4,7 @@ use crate::names::nearest;
 pub use crate::text::type_of;
 use crate::text::{Node, Value};
 
-use super::{Keys, Kind, METHODS, Shape};
+use super::{Flaw, Keys, Kind, METHODS, Shape};
 
 /// Returns the keyword of an object that is the most similar to a misspelt key.
 pub fn meant(kind: Kind, key: &str) -> Option<&'static str> {
@@ -34,30 +34,25 @@ fn is_component_name(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
 }
 
-/// A problem with a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
-    /// The type is wrong.
-    Type,
-    /// The type is right, but the value is wrong.
-    Value,
-}
-
-/// Returns the problem with a value that is not an object, list or map.
-pub fn wrong_value(shape: &Shape, node: &Node) -> Option<Wrong> {
+/// Returns what is wrong with the type of a value, or with a value that contains no others.
+pub fn wrong_value<'a>(shape: &Shape, node: &'a Node) -> Option<Flaw<'a>> {
     let has_form = match (shape, &node.value) {
         (Shape::Uri, Value::String(text)) => fluent_uri::IriRef::parse(text.as_str()).is_ok(),
         (Shape::Email, Value::String(text)) => is_email(text),
         (Shape::Word(words), Value::String(text)) => words.contains(&text.as_str()),
         (Shape::Count, Value::Number(number)) => number.is_u64(),
-        (Shape::Text, Value::String(_))
+        (Shape::Any, _)
+        | (Shape::Text, Value::String(_))
         | (Shape::Number, Value::Number(_))
-        | (Shape::Boolean, Value::Bool(_)) => true,
-        (shape, _) => {
-            return shape.is_scalar().then_some(Wrong::Type).filter(|_| !matches!(shape, Shape::Any));
-        }
+        | (Shape::Boolean | Shape::SchemaOrBoolean, Value::Bool(_))
+        | (Shape::List(_), Value::Sequence(_)) => true,
+        (
+            Shape::Map(..) | Shape::Object(_) | Shape::Either(_) | Shape::SchemaOrBoolean,
+            Value::Mapping(_),
+        ) => true,
+        _ => return Some(Flaw::Type(*shape, node)),
     };
-    (!has_form).then_some(Wrong::Value)
+    (!has_form).then_some(Flaw::Value(*shape, node))
 }
 
 fn is_email(text: &str) -> bool {

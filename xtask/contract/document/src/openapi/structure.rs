@@ -10,7 +10,6 @@ use std::collections::{HashMap, HashSet};
 use crate::text::{Entry, Node, Span, Value};
 
 use super::model::{Id, Model, Record, Step, address, head};
-use super::shapes::Wrong;
 use super::tables::{Demand, Keys, Kind, Shape};
 use super::{Flaw, Invalid, Reason, references, shapes};
 use crate::text::{Document, pointer};
@@ -22,7 +21,6 @@ pub(super) fn model(document: &Document) -> Model<'_> {
         objects: Vec::new(),
         kinds: HashMap::new(),
         places: HashMap::new(),
-        complete: true,
         invalid: Vec::new(),
     };
     let mut walker = Walker { model, parent: None, steps: Vec::new(), wrong_keys: HashSet::new() };
@@ -46,13 +44,10 @@ struct Walker<'a> {
 impl<'a> Walker<'a> {
     /// Visits an object, or a reference to one if `reference` is its `$ref`.
     fn object(&mut self, kind: Kind, node: &'a Node, key: Option<Span>, reference: Option<&'a Entry>) {
-        if !matches!(node.value, Value::Mapping(_)) {
-            return self.wrong_type(Shape::Object(kind), node);
-        }
         self.open(kind, node, key, reference.is_some());
         let Some(reference) = reference else { return };
         self.steps.push(Step::Key("$ref"));
-        self.expect(&Shape::Text, &reference.value);
+        self.value(Shape::Text, &reference.value, None);
         self.steps.pop();
         // The fields of a path item complete those of the referenced one (section 4.7.9.1).
         let siblings = node.entries().iter().filter(|entry| entry.key != "$ref" && kind != Kind::PathItem);
@@ -71,7 +66,7 @@ impl<'a> Walker<'a> {
             let Some((steps, entry)) = pointer.and_then(|pointer| steps_to(root, &pointer)) else { continue };
             if !self.model.places.contains_key(&address(&entry.value)) {
                 (self.parent, self.steps) = (Some(0), steps);
-                self.object(*kind, &entry.value, Some(entry.key_span), entry.value.entry("$ref"));
+                self.value(Shape::Either(*kind), &entry.value, Some(entry.key_span));
             }
         }
     }
@@ -97,7 +92,7 @@ impl<'a> Walker<'a> {
         for entry in node.entries().iter().filter(|entry| !is_reference || entry.key != "$ref") {
             self.steps.push(Step::Key(&entry.key));
             match table.keywords.iter().find(|(keyword, ..)| *keyword == entry.key) {
-                Some((.., shape)) => self.value(shape, &entry.value, Some(entry.key_span)),
+                Some((.., shape)) => self.value(*shape, &entry.value, Some(entry.key_span)),
                 None => self.other(kind, entry),
             }
             self.steps.pop();
@@ -137,54 +132,39 @@ impl<'a> Walker<'a> {
         if !shapes::has_form(*keys, &entry.key) {
             return self.note(&[], entry.key_span, Flaw::Key(*keys, &entry.key), Some(reason(entry)));
         }
-        self.value(shape, &entry.value, Some(entry.key_span));
+        self.value(*shape, &entry.value, Some(entry.key_span));
     }
 
-    fn value(&mut self, shape: &'static Shape, node: &'a Node, key: Option<Span>) {
+    fn value(&mut self, shape: Shape, node: &'a Node, key: Option<Span>) {
+        if let Some(flaw) = shapes::wrong_value(&shape, node) {
+            let is_unusable = matches!(flaw, Flaw::Type(..)) && !self.is_harmless(node);
+            return self.note(&[], head(node), flaw, is_unusable.then_some(Reason::Content));
+        }
         match shape {
             Shape::List(shape) => {
-                let Value::Sequence(items) = &node.value else {
-                    return self.wrong_type(Shape::List(shape), node);
-                };
-                for (number, item) in items.iter().enumerate() {
+                for (number, item) in node.items().iter().enumerate() {
                     self.steps.push(Step::Item(number));
-                    self.value(shape, item, None);
+                    self.value(*shape, item, None);
                     self.steps.pop();
                 }
             }
             Shape::Map(keys, shape) => {
-                if !matches!(node.value, Value::Mapping(_)) {
-                    return self.wrong_type(Shape::Map(*keys, shape), node);
-                }
                 for entry in node.entries() {
                     self.steps.push(Step::Key(&entry.key));
-                    if !shapes::has_form(*keys, &entry.key) {
-                        self.note(&[], entry.key_span, Flaw::Key(*keys, &entry.key), None);
+                    if !shapes::has_form(keys, &entry.key) {
+                        self.note(&[], entry.key_span, Flaw::Key(keys, &entry.key), None);
                     }
-                    self.value(shape, &entry.value, Some(entry.key_span));
+                    self.value(*shape, &entry.value, Some(entry.key_span));
                     self.steps.pop();
                 }
             }
-            Shape::Object(kind) => self.object(*kind, node, key, None),
-            Shape::Either(kind) => self.object(*kind, node, key, node.entry("$ref")),
-            Shape::SchemaOrBoolean if matches!(node.value, Value::Bool(_)) => {}
-            Shape::SchemaOrBoolean => self.object(Kind::Schema, node, key, node.entry("$ref")),
-            _ => self.expect(shape, node),
+            Shape::Object(kind) => self.object(kind, node, key, None),
+            Shape::Either(kind) => self.object(kind, node, key, node.entry("$ref")),
+            Shape::SchemaOrBoolean if matches!(node.value, Value::Mapping(_)) => {
+                self.object(Kind::Schema, node, key, node.entry("$ref"));
+            }
+            _ => {}
         }
-    }
-
-    /// Checks a value that contains no object.
-    fn expect(&mut self, shape: &Shape, node: &'a Node) {
-        match shapes::wrong_value(shape, node) {
-            None => {}
-            Some(Wrong::Type) => self.wrong_type(*shape, node),
-            Some(Wrong::Value) => self.note(&[], head(node), Flaw::Value(*shape, node), None),
-        }
-    }
-
-    fn wrong_type(&mut self, expected: Shape, node: &'a Node) {
-        let reason = (!self.is_harmless(node)).then_some(Reason::Content);
-        self.note(&[], head(node), Flaw::Type(expected, node), reason);
     }
 
     /// Whether a value of the wrong type does not prevent a comparison: it is in a text for people, or it reads like an
@@ -192,14 +172,12 @@ impl<'a> Walker<'a> {
     fn is_harmless(&self, node: &Node) -> bool {
         let Some(parent) = self.parent.map(|id| self.model.object(id)) else { return false };
         let [Step::Key(keyword), rest @ ..] = self.steps.as_slice() else { return false };
-        let known = parent.kind().table().keywords.iter().find(|(known, ..)| known == keyword);
+        let (table, is_null) = (parent.kind().table(), matches!(node.value, Value::Null));
         // A property called `description` is an object of its own.
-        let Some((_, demand, shape)) = known else {
-            // The scopes of a requirement, or what is at the key of a callback instead of a path item.
-            let is_null = matches!(node.value, Value::Null);
-            return rest.is_empty()
-                && (parent.kind() == Kind::Callback
-                    || (parent.kind() == Kind::SecurityRequirement && is_null));
+        let Some((_, demand, shape)) = table.keywords.iter().find(|(known, ..)| known == keyword) else {
+            // What is at the key of a callback instead of a path item, or the scopes of a requirement.
+            let is_requirement = parent.kind() == Kind::SecurityRequirement && is_null;
+            return rest.is_empty() && (parent.kind() == Kind::Callback || is_requirement);
         };
         match (parent.kind(), *keyword) {
             (_, "description" | "summary" | "title" | "example" | "examples" | "externalDocs") => true,
@@ -207,10 +185,7 @@ impl<'a> Walker<'a> {
             (Kind::ExternalDocumentation | Kind::Example, _) | (Kind::OpenApi, "openapi" | "tags") => true,
             // The names of required properties belong to the object.
             (Kind::Schema, "required") => matches!(node.value, Value::Bool(_)) && rest.is_empty(),
-            (_, keyword) => {
-                let is_absent = matches!(node.value, Value::Null) && *demand == Demand::Optional;
-                is_absent && shape.is_scalar() && keyword != "type"
-            }
+            (_, keyword) => is_null && *demand == Demand::Optional && shape.is_scalar() && keyword != "type",
         }
     }
 

@@ -2,13 +2,14 @@
 //!
 //! A YAML parser cannot be used, since it refuses escaped surrogate pairs, U+007F, and tabs between tokens.
 
+use granit_parser::ScalarStyle;
 use jsonc_parser::ast::{ObjectPropName, Value as Parsed};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
-use super::number::Number;
-use super::tree::{Entry, Mapping, Node, Problem, Span, Value, shortened};
+use super::scalar;
+use super::tree::{Entry, Mapping, Node, Problem, Span, Value};
 use super::yaml::{MAX_DEPTH, MAX_NODES, duplicate_key, too_deep, too_many};
 
 const RFC_8259: ParseOptions = ParseOptions {
@@ -69,12 +70,9 @@ impl Reader<'_> {
             Parsed::NullKeyword(_) => Value::Null,
             Parsed::BooleanLit(literal) => Value::Bool(literal.value),
             Parsed::StringLit(literal) => Value::String(literal.value.to_string()),
-            Parsed::NumberLit(literal) => {
-                let too_large = "is a number that is too large for JSON readers";
-                let message = |_| format!("`{}` {too_large}", shortened(literal.value));
-                let nearest = literal.value.parse().map_err(message).map_err(|it| Problem::at(span, it))?;
-                Value::Number(Number::written(literal.value, nearest))
-            }
+            // Each number of JSON is one of YAML.
+            Parsed::NumberLit(literal) => scalar::value(literal.value, ScalarStyle::Plain)
+                .map_err(|message| Problem::at(span, message))?,
             Parsed::Array(array) => {
                 let items = array.elements.iter().map(|item| self.node(item, depth + 1));
                 Value::Sequence(items.collect::<Result<_, _>>()?)

@@ -28,14 +28,15 @@ pub(super) fn explained(text: &str, error: &ScanError, place: Span, before: &Bef
         return Problem::in_text(text, begin, message);
     }
     let is_unclosed = matches!(kind, Kind::UnclosedFlowCollection { .. });
-    if let Some(open) = before.flow {
-        if is_unclosed || open.line < place.line {
+    match before.flow {
+        Some(open) if is_unclosed || open.line < place.line => {
             let bracket = &text[open.start..=open.start];
             let close = if bracket == "[" { "]" } else { "}" };
             let message = format!("this `{bracket}` is not closed; add `{close}`, or the missing `,` inside");
             return Problem::at(open, message);
         }
-        return Problem::at(place, known(error));
+        Some(_) => return Problem::at(place, known(error)),
+        None => {}
     }
     // The parser reports some tabs at the scalar before.
     let next = if *kind == Kind::TabInPlainScalar { place.line + 1 } else { place.line };
@@ -57,7 +58,7 @@ pub(super) fn explained(text: &str, error: &ScanError, place: Span, before: &Bef
     }
 }
 
-/// The offset of the first tab in the indentation of a line.
+/// Returns the offset of the first tab in the indentation of a line.
 fn tab(text: &str, line: usize) -> Option<usize> {
     let start = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
     let tab = text[start..].find('\t')?;
@@ -79,16 +80,6 @@ fn known(error: &ScanError) -> String {
         Kind::UnknownAnchor => "no anchor with this name is defined above; quote the value if it is text",
         Kind::InvalidTrailingSingleQuotedScalar | Kind::InvalidTrailingDoubleQuotedScalar => {
             "text follows the closing quote; double a quote inside single quotes"
-        }
-        Kind::ExpectedBlockSequenceEntry => "expected `- ` at this indentation, as in the items above",
-        Kind::ExpectedBlockMappingKey => "expected `key: value` at this indentation",
-        Kind::ExpectedFlowSequenceSeparator => "expected `,` or `]`",
-        Kind::ExpectedFlowMappingSeparator => "expected `,` or `}`",
-        Kind::UnknownQuotedScalarEscape | Kind::InvalidQuotedScalarHexEscape | Kind::InvalidUnicodeEscape => {
-            "this escape is not valid in YAML; double the backslash, or use single quotes"
-        }
-        Kind::InvalidIndentation | Kind::InvalidBlockScalarIndent => {
-            "the indentation does not match the lines above"
         }
         Kind::UnexpectedCharacter { .. } => "this character cannot begin a value; quote the value",
         _ => return format!("this is not valid YAML: {}", error.info()),

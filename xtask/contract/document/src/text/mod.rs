@@ -2,7 +2,6 @@
 
 mod json;
 mod mistakes;
-mod number;
 pub mod pointer;
 mod scalar;
 mod tree;
@@ -11,7 +10,7 @@ mod yaml;
 use std::path::Path;
 use std::{fs, io};
 
-pub use number::Number;
+pub use scalar::Number;
 pub use tree::{Entry, Mapping, Node, Problem, Span, Value, shortened, type_of};
 pub use yaml::{MAX_DEPTH, MAX_NODES, decode};
 

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use percent_encoding::percent_decode_str;
+
 /// The tokens of a pointer, unescaped. `None` if the text is not a pointer.
 pub fn tokens(pointer: &str) -> Option<impl Iterator<Item = Cow<'_, str>>> {
     let rest = if pointer.is_empty() { None } else { Some(pointer.strip_prefix('/')?) };
@@ -34,21 +36,7 @@ pub fn index(token: &str) -> Option<usize> {
 /// The pointer in a reference to the same document, such as `#/components/schemas/Pet`. `None` if the
 /// reference leads to another document or its percent-encoding (RFC 3986, section 2.1) is not UTF-8.
 pub fn in_reference(reference: &str) -> Option<Cow<'_, str>> {
-    let fragment = reference.strip_prefix('#')?;
-    if !fragment.contains('%') {
-        return Some(fragment.into());
-    }
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut digit = || char::from(rest.next()?).to_digit(16);
-        bytes.push(u8::try_from(digit()? * 16 + digit()?).ok()?);
-    }
-    String::from_utf8(bytes).ok().map(Cow::from)
+    percent_decode_str(reference.strip_prefix('#')?).decode_utf8().ok()
 }
 
 pub(super) fn unescaped(token: &str) -> Cow<'_, str> {

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use serde::{Serialize, Serializer};
 
-use super::number::Number;
 use super::pointer;
+use super::scalar::Number;
 
 /// A place in the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -229,9 +229,8 @@ impl Node {
     /// The node at a JSON pointer (RFC 6901), such as `/paths/~1pets/get`.
     pub fn pointer(&self, pointer: &str) -> Option<&Node> {
         pointer::tokens(pointer)?.try_fold(self, |node, token| match &node.value {
-            Value::Mapping(mapping) => Some(&mapping.get(&token)?.value),
             Value::Sequence(items) => items.get(pointer::index(&token)?),
-            _ => None,
+            _ => node.get(&token),
         })
     }
 
@@ -239,65 +238,64 @@ impl Node {
     /// added. A new value has the place of the old one or of its owner, and everything else its own.
     #[must_use]
     pub fn with(&self, values: &BTreeMap<String, Option<Self>>) -> Self {
-        self.with_below("", values)
+        let mut node = self.clone();
+        node.set_below("", values);
+        node
     }
 
-    fn with_below(&self, at: &str, values: &BTreeMap<String, Option<Self>>) -> Self {
+    fn set_below(&mut self, at: &str, values: &BTreeMap<String, Option<Self>>) {
         let prefix = format!("{at}/");
         let mut inside =
             values.range(prefix.clone()..).take_while(|(pointer, _)| pointer.starts_with(&prefix)).peekable();
         if inside.peek().is_none() {
-            return self.clone();
+            return;
         }
-        let changed = |token: &str, node: &Self| {
+        // Returns whether the value stays.
+        let set = |token: &str, node: &mut Self| {
             let at = pointer::below(at, token);
             match values.get(&at) {
-                Some(value) => value.as_ref().map(|value| value.placed(node.span)),
-                None => Some(node.with_below(&at, values)),
+                Some(Some(value)) => *node = value.clone().placed(node.span),
+                Some(None) => return false,
+                None => node.set_below(&at, values),
             }
+            true
         };
-        let value = match &self.value {
+        match &mut self.value {
             Value::Sequence(items) => {
-                let items = items.iter().enumerate();
-                Value::Sequence(
-                    items.filter_map(|(number, item)| changed(&number.to_string(), item)).collect(),
-                )
+                let mut number = 0..;
+                items.retain_mut(|item| number.next().is_some_and(|number| set(&number.to_string(), item)));
             }
-            Value::Mapping(known) => {
-                let mut mapping = Mapping::default();
-                for Entry { key, key_span, value } in known.entries() {
-                    let value = changed(key, value);
-                    let entry = value.map(|value| Entry { key: key.clone(), key_span: *key_span, value });
-                    entry.into_iter().for_each(|entry| mapping.push(entry));
-                }
-                for (at, value) in inside.filter(|(at, _)| !at[prefix.len()..].contains('/')) {
-                    let key = pointer::unescaped(&at[prefix.len()..]).into_owned();
-                    if let Some(value) = value.as_ref().filter(|_| known.get(&key).is_none()) {
-                        let value = value.placed(self.span);
-                        mapping.push(Entry { key, key_span: self.span, value });
-                    }
-                }
-                Value::Mapping(mapping)
+            Value::Mapping(mapping) => {
+                let added =
+                    inside.filter(|(at, _)| !at[prefix.len()..].contains('/')).filter_map(|(at, value)| {
+                        let key = pointer::unescaped(&at[prefix.len()..]).into_owned();
+                        let value =
+                            value.as_ref().filter(|_| mapping.get(&key).is_none())?.clone().placed(self.span);
+                        Some(Entry { key, key_span: self.span, value })
+                    });
+                let added: Vec<_> = added.collect();
+                let mut entries = std::mem::take(mapping).entries;
+                entries.retain_mut(|entry| set(&entry.key, &mut entry.value));
+                entries.into_iter().chain(added).for_each(|entry| mapping.push(entry));
             }
-            other => other.clone(),
-        };
-        Self { value, span: self.span, alias: self.alias.clone() }
+            _ => {}
+        }
     }
 
     /// Returns the same data at a place.
-    fn placed(&self, span: Span) -> Self {
-        let value = match &self.value {
-            Value::Sequence(items) => Value::Sequence(items.iter().map(|item| item.placed(span)).collect()),
-            Value::Mapping(known) => {
-                let mut mapping = Mapping::default();
-                for Entry { key, value, .. } in known.entries() {
-                    mapping.push(Entry { key: key.clone(), key_span: span, value: value.placed(span) });
-                }
-                Value::Mapping(mapping)
+    fn placed(mut self, span: Span) -> Self {
+        (self.span, self.alias) = (span, None);
+        match &mut self.value {
+            Value::Sequence(items) => *items = items.drain(..).map(|item| item.placed(span)).collect(),
+            Value::Mapping(mapping) => {
+                let entries = std::mem::take(mapping).entries.into_iter();
+                entries.for_each(|Entry { key, value, .. }| {
+                    mapping.push(Entry { key, key_span: span, value: value.placed(span) });
+                });
             }
-            other => other.clone(),
-        };
-        Self::new(value, span)
+            _ => {}
+        }
+        self
     }
 
     /// Returns the same data without positions.

@@ -1,14 +1,13 @@
 //! YAML to a tree, from the events of the parser, with an explicit stack.
 //!
 //! Keys are text (`200` and `'200'` are one key), plain scalars follow the core schema of YAML 1.2.2 (section
-//! 10.3.2), aliases are resolved, and merge keys (`<<`) add the entries of other mappings as in YAML 1.1. What JSON cannot express is refused: two documents in one
-//! file, a key that is a list, a repeated key, tags, infinity.
+//! 10.3.2), aliases are resolved, and merge keys (`<<`) add the entries of other mappings as in YAML 1.1. What JSON
+//! cannot express is refused: two documents in one file, a key that is a list, a repeated key, tags, infinity.
 //!
 //! Depth and size are checked before memory is allocated, so that neither brackets nor aliases can exhaust the
 //! stack or the memory.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 
 use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span as Range, StrInput};
 
@@ -91,7 +90,7 @@ struct Open {
 struct Reader<'a> {
     text: &'a str,
     open: Vec<Open>,
-    anchors: HashMap<usize, Rc<Built>>,
+    anchors: HashMap<usize, Built>,
     /// Nodes made so far.
     nodes: usize,
     root: Option<Node>,
@@ -99,20 +98,15 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn run(mut self, mut parser: Parser<'a, StrInput<'a>>) -> Result<Node, Problem> {
-        let (mut documents, mut last) = (0, Span::default());
+        let mut last = Span::default();
         while let Some(event) = parser.next_event() {
             let (event, range) = event.map_err(|error| self.not_yaml(&error, last))?;
             let span = self.span(range);
             last = span;
             match event {
-                Event::DocumentStart(..) => {
-                    documents += 1;
-                    if documents > 1 {
-                        return Err(Problem::at(
-                            span,
-                            "a second document begins here, but a file must hold one; move it to a file of its own",
-                        ));
-                    }
+                Event::DocumentStart(..) if self.root.is_some() => {
+                    let message = "a second document begins here, but a file must hold one; move it to a file of its own";
+                    return Err(Problem::at(span, message));
                 }
                 Event::SequenceStart(.., Some(tag))
                 | Event::MappingStart(.., Some(tag))
@@ -174,13 +168,12 @@ impl<'a> Reader<'a> {
     }
 
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Problem> {
-        let Some(built) = self.anchors.get(&anchor).cloned() else {
+        let Some(mut built) = self.anchors.get(&anchor).cloned() else {
             return Err(Problem::at(span, "this alias refers to a value that contains the alias"));
         };
         let [nodes, bytes, levels] = size(&built.node);
         self.check_depth(levels, span)?;
         self.spend(nodes + bytes / BYTES_OF_VALUE, span)?;
-        let mut built = Built::clone(&built);
         built.node.alias = Some(Box::new(span));
         self.put(Built { is_merge_key: false, ..built }, 0)
     }
@@ -191,7 +184,7 @@ impl<'a> Reader<'a> {
         if anchor != 0 {
             // The copy counts too, because nested anchors multiply the copies.
             self.spend(size(&built.node)[0], span)?;
-            self.anchors.insert(anchor, Rc::new(built.clone()));
+            self.anchors.insert(anchor, built.clone());
         }
         let Some(open) = self.open.last_mut() else {
             self.root = Some(built.node);

@@ -31,7 +31,7 @@ fn a_quick_fix_removes_its_finding() {
     assert_eq!(session.diagnostics("library.yaml").len(), 2);
     let found = actions(&mut session, "library.yaml", range(&wrong, "sumary"), json!({ "diagnostics": [] }));
     assert_eq!(found.len(), 1, "{found:#?}");
-    assert_eq!(found[0]["title"], "Rename `sumary` to `summary`");
+    assert_eq!(found[0]["title"], "Change `sumary` to `summary`");
     assert_eq!(found[0]["diagnostics"][0]["code"], "struct-keyword");
     assert_eq!(fixed(&wrong, &found[0]), LIBRARY);
     let other =

@@ -35,7 +35,7 @@ fn a_change_of_credentials_names_the_operations_that_require_them() {
     assert_eq!(
         found(&user, &document("[{user: [], admin: []}]", "")),
         [(
-            "The document: `user` is no longer sufficient; `admin` and `user` are required".to_owned(),
+            "The document: `user` is no longer sufficient; required: `admin` and `user`".to_owned(),
             "/security".to_owned(),
             both.to_vec()
         )]
@@ -371,11 +371,17 @@ fn what_replaces_a_status_or_a_parameter_is_named_beside_it() {
     let (old, new) = (document("Query", 200), document("query", 204));
     assert_eq!(
         said(&old, &new),
-        ["the query parameter `Query` was removed; new: `query`", "the status `200` was removed; new: `204`"]
+        [
+            "the query parameter `Query` was removed; perhaps it is `query` now",
+            "the status `200` was removed; new: `204`"
+        ]
     );
     assert_eq!(
         said(&new, &old),
-        ["the query parameter `query` was removed; new: `Query`", "the status `204` was removed; new: `200`"]
+        [
+            "the query parameter `query` was removed; perhaps it is `Query` now",
+            "the status `204` was removed; new: `200`"
+        ]
     );
     assert_eq!(
         said(&old, &document("text", 404))[..],
