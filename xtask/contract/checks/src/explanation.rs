@@ -70,11 +70,8 @@ fn example(rule: &Rule) -> Option<String> {
         _ => (("before", "after"), [&changed, &other], lint::lint(&changed, TODAY)),
     };
     let finding = findings.into_iter().find(|finding: &Finding| finding.rule == rule.name)?;
-    let sentences = std::iter::once(&*finding.message).chain(finding.advice());
-    // Without the lines of a waiver.
-    let sentences: Vec<&str> = sentences.filter_map(|sentence| sentence.lines().next()).collect();
     let diff = TextDiff::from_lines(&*documents[0].text, &documents[1].text);
     let diff = diff.unified_diff().context_radius(2).header(old, new).to_string();
     let lines: String = diff.lines().take(MOST).map(|line| format!("    {line}\n")).collect();
-    Some(format!("\n{lines}\nReported at `#{}`: {}\n", finding.pointer, sentences.join(" ")))
+    Some(format!("\n{lines}\nReported at `#{}`: {}\n", finding.pointer, finding.in_one_line()))
 }

@@ -1,5 +1,6 @@
 //! The result of a check: one type for every command and every output format.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -119,6 +120,12 @@ impl Finding {
         [self.impact.as_str(), self.fix.as_str()].into_iter().filter(|sentence| !sentence.is_empty())
     }
 
+    /// Returns the message, the impact and the fix in one line, without the lines of a waiver.
+    pub fn in_one_line(&self) -> String {
+        let sentences = std::iter::once(&*self.message).chain(self.advice());
+        sentences.filter_map(|sentence| sentence.lines().next()).collect::<Vec<_>>().join(" ")
+    }
+
     /// Sets the values in the document and in the code.
     #[must_use]
     pub fn sides(mut self, document: impl Into<String>, code: impl Into<String>) -> Self {
@@ -173,6 +180,23 @@ impl From<Unreadable> for File {
     fn from(unreadable: Unreadable) -> Self {
         let findings = vec![Finding::from(&unreadable)];
         Self { path: unreadable.path, text: unreadable.text, findings }
+    }
+}
+
+/// Gives each finding of a report a name that stays the same when lines move, and when other findings come or go.
+#[derive(Debug, Default)]
+pub(crate) struct Fingerprints(HashMap<String, usize>);
+
+impl Fingerprints {
+    /// Returns the fingerprint of a finding: its rule and its place in the tree of the document, which is in `file`. Findings
+    /// that agree in these are numbered.
+    pub(crate) fn of(&mut self, file: &str, finding: &Finding) -> String {
+        let Finding { rule, pointer, subject, instead, .. } = finding;
+        let name = instead.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+        let place = format!("{rule} {file}#{pointer} {subject}{name}");
+        let number = self.0.entry(place.clone()).or_default();
+        *number += 1;
+        format!("{place} {number}")
     }
 }
 

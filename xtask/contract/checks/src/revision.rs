@@ -8,18 +8,20 @@ use std::process::Command;
 
 use document::{Document, Problem, Span, Unreadable, decode};
 
+use crate::finding::File;
+
 /// Reads a document.
 ///
 /// # Errors
-/// When it does not exist, or is not OpenAPI 3.0.
-pub fn load(path: &Path) -> Result<Document, Unreadable> {
+/// The file with a finding, if it does not exist or is not OpenAPI 3.0.
+pub fn load(path: &Path) -> Result<Document, File> {
     let name = path.to_string_lossy();
     let unreadable = |text, problem| Unreadable { path: name.to_string(), text, problem };
     let start = Span { line: 1, column: 1, ..Span::default() };
     let bytes = read(path).map_err(|message| unreadable(String::new(), Problem { span: start, message }))?;
     let text = decode(&bytes)
         .map_err(|problem| unreadable(String::from_utf8_lossy(&bytes).into_owned(), problem))?;
-    Document::parse(&name, text)
+    Ok(Document::parse(&name, text)?)
 }
 
 /// Reads a file.

@@ -5,11 +5,12 @@ use std::{fs, io};
 
 use checks::baseline::Baseline;
 use checks::config::{Applied, Config};
-use checks::finding::{File, Severity, summary};
+use checks::finding::{File, Finding, Severity, summary};
+use checks::registry;
 use checks::report::Format;
 use document::Document;
 
-use crate::{Checked, files, unusable};
+use crate::{Checked, unusable};
 
 /// The options of a command that checks one document.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -48,8 +49,7 @@ impl Acceptance {
             })?;
             config.baseline = Baseline { path: path.display().to_string(), text };
         }
-        // A baseline has all findings.
-        Ok(if self.write_baseline.is_some() { config.without_limit() } else { config })
+        Ok(config)
     }
 
     /// Returns the result of a check. Writes the baseline instead, if it is to be written.
@@ -60,30 +60,44 @@ impl Acceptance {
         document: Document,
         mut applied: Applied,
     ) -> Result<Checked, File> {
-        let mut written = None;
-        if let Some(path) = &self.write_baseline {
+        let counted = |findings: &[Finding]| summary(findings.iter().map(|finding| finding.severity));
+        let summary = if let Some(path) = &self.write_baseline {
             let old = match fs::read_to_string(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
                 old => Ok(Baseline { path: String::new(), text: old.unwrap_or_default() }),
             };
-            let writing = old.and_then(|old| fs::write(path, old.with(&applied.findings, command)));
+            let is_accepted = |finding: &mut Finding| {
+                finding.severity < Severity::Unreadable && registry::family(&finding.rule) == Some(command)
+            };
+            let accepted: Vec<_> = applied.findings.extract_if(.., is_accepted).collect();
+            let writing = old.and_then(|old| fs::write(path, old.with(&accepted, command)));
             writing.map_err(|error| {
                 let message = format!("The baseline cannot be written: {error}.");
                 unusable(path, message, "Check the path and its permissions.")
             })?;
-            let accepted = applied.findings.extract_if(.., |it| it.severity < Severity::Unreadable);
-            let accepted = summary(accepted.map(|finding| finding.severity));
-            written = Some(format!("{accepted} written to {}", path.display()));
-        }
-        let severities = || applied.findings.iter().map(|finding| finding.severity);
-        let summary = written.unwrap_or_else(|| match applied.ignored.len() {
-            0 => summary(severities()),
-            accepted => format!("{} ({accepted} accepted)", summary(severities())),
-        });
-        let status = match severities().max() {
+            format!("{} written to {}", counted(&accepted), path.display())
+        } else {
+            applied.findings = config.limited(applied.findings);
+            match applied.ignored.len() {
+                0 => counted(&applied.findings),
+                accepted => format!("{} ({accepted} accepted)", counted(&applied.findings)),
+            }
+        };
+        let status = match applied.findings.iter().map(|finding| finding.severity).max() {
             Some(Severity::Unreadable) => 2,
             most => u8::from(most.is_some_and(|most| most >= self.fail_on)),
         };
-        Ok(Checked { files: files(config, document, applied, self.format).into(), summary, status })
+        let Applied { mut findings, ignored, unused, outdated } = applied;
+        if matches!(self.format, Format::Json | Format::Sarif | Format::Junit) {
+            // The other formats count those that are accepted.
+            findings.extend(ignored);
+        }
+        let Baseline { path, text } = config.baseline;
+        let files = vec![
+            File { path: config.path, text: config.text, findings: unused },
+            File { path, text, findings: Vec::from_iter(outdated) },
+            File { path: document.path, text: document.text, findings },
+        ];
+        Ok(Checked { files, summary, status })
     }
 }

@@ -5,10 +5,11 @@ use std::path::Path;
 use checks::breaking::{changelog, version};
 use checks::finding::{File, Severity};
 use checks::outcome::Outcome;
-use checks::report;
+use checks::report::{self, Sources};
+use checks::revision::load;
 use document::Document;
 
-use crate::{load_document, refuse};
+use crate::Checked;
 
 /// The options of the command.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -39,13 +40,13 @@ pub fn run(base: &Path, revision: &Path, options: &Options, root: &Path) -> u8 {
             Format::Markdown => report::Format::Text,
             Format::Json => report::Format::Json,
         };
-        refuse("changelog", format, vec![file], root)
+        Checked::from(file).print("changelog", format, &Sources::new(root))
     })
 }
 
 fn entry(base: &Path, revision: &Path, options: &Options, root: &Path) -> Result<u8, File> {
     let (config, today) = (options.common.load_config(revision, root)?, options.common.today());
-    let (base, revision) = (load_document(base)?, load_document(revision)?);
+    let (base, revision) = (load(base)?, load(revision)?);
     let outcome = Outcome::of(&base, &revision, &config, today);
     if let Some(unread) = outcome.changes.iter().find(|change| change.severity == Severity::Unreadable) {
         let Document { path, text, .. } = if unread.place.file == base.path { base } else { revision };

@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use checks::explanation;
 use checks::finding::File;
 use checks::lint::lint;
-use checks::registry;
 use checks::report::{self, Sources};
 use checks::rule::Profile;
+use checks::{explanation, registry, revision};
 use similar::TextDiff;
 
 use crate::acceptance::Acceptance;
@@ -57,8 +56,7 @@ pub fn run(paths: &[PathBuf], options: &Options, root: &Path) -> u8 {
     }
     let mut all = Checked::default();
     for path in paths {
-        let refused = |file| Checked { files: vec![file], summary: String::new(), status: 2 };
-        let Checked { files, summary, status } = check(path, options, root).unwrap_or_else(refused);
+        let Checked { files, summary, status } = check(path, options, root).unwrap_or_else(Checked::from);
         all.files.extend(files);
         if !all.summary.is_empty() && !summary.is_empty() {
             all.summary.push('\n');
@@ -74,9 +72,11 @@ pub fn run(paths: &[PathBuf], options: &Options, root: &Path) -> u8 {
 
 fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
     let Options { acceptance, profile, fix, dry_run, .. } = options;
-    let common = &acceptance.common;
-    let config = acceptance.configure(path, root)?.with_profile(*profile);
-    let mut document = crate::load_document(path)?;
+    let mut config = acceptance.configure(path, root)?;
+    config.profile = profile.unwrap_or(config.profile);
+    let settings = config.settings(acceptance.common.today());
+    let check = |document: &_| config.apply(document, lint(document, settings.clone()), NAME);
+    let mut document = revision::load(path)?;
     let mut made = String::new();
     if let Some(fix) = fix {
         if !path.exists() {
@@ -84,11 +84,8 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
             return Err(unusable(path, message, "Write the path of a file."));
         }
         let old = document.text.clone();
-        let all = common.load_config(path, root)?.with_profile(*profile).without_limit();
-        let check =
-            |document: &_| all.apply(document, lint(document, all.settings(common.today())), NAME).findings;
         let number;
-        (document, number) = fix::fixed(document, *fix, check);
+        (document, number) = fix::fixed(document, *fix, |document| check(document).findings);
         if *dry_run {
             let diff = TextDiff::from_lines(&old, &document.text);
             report::write(&diff.unified_diff().header(&document.path, &document.path).to_string());
@@ -103,7 +100,7 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
         made = format!("{number} fixed, ");
     }
     let name = document.path.clone();
-    let applied = config.apply(&document, lint(&document, config.settings(common.today())), NAME);
+    let applied = check(&document);
     let checked = acceptance.conclude(NAME, config, document, applied)?;
     Ok(Checked { summary: format!("{name}: {made}{}", checked.summary), ..checked })
 }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use checks::config::{Applied, Config};
+use checks::config::Config;
 use checks::finding::{Finding, Severity};
 use checks::lint;
 use checks::outcome::Outcome;
@@ -115,7 +115,7 @@ fn findings(
         Box::new(not_configured(&unusable.path, unusable.findings.first().unwrap_or(&Finding::default())))
     })?;
     let found = lint::check(tree.model(), config.settings(today()));
-    let Applied { mut findings, .. } = config.apply(tree.document(), found, "lint");
+    let mut findings = config.limited(config.apply(tree.document(), found, "lint").findings);
     if let Some(path) = project.base().filter(|_| project.document().is_none_or(|document| document == path))
     {
         let read = Base::updated(base.take(), path);

@@ -2,16 +2,14 @@
 
 mod limits;
 pub(crate) mod marks;
-mod search;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
-use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::{env, fs};
 
 use clap::ValueEnum as _;
 use document::place::Subject;
@@ -24,15 +22,17 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use limits::Limits;
-use search::nearest;
 
-use crate::baseline::{Baseline, Compared};
+use crate::baseline::Baseline;
 use crate::breaking::waivers::can_be_waived;
 use crate::exception::{Exception, Exceptions, Term};
 use crate::finding::{File, Finding, Location, Severity};
 use crate::lint::{self, Settings};
 use crate::registry;
 use crate::rule::{Profile, Rule};
+
+/// The name of the file.
+const FILE: &str = "contract.toml";
 
 /// The rules that apply, their severities, and the accepted findings.
 #[derive(Debug, Default)]
@@ -210,20 +210,6 @@ impl Config {
         Ok(Self { path, text, profile, limits, severities, ignores, waivers, ..Self::default() })
     }
 
-    /// Replaces the profile of the file.
-    #[must_use]
-    pub fn with_profile(mut self, profile: Option<Profile>) -> Self {
-        self.profile = profile.unwrap_or(self.profile);
-        self
-    }
-
-    /// Reports all findings of each rule.
-    #[must_use]
-    pub fn without_limit(mut self) -> Self {
-        self.limits.findings_per_rule = NonZeroUsize::MAX;
-        self
-    }
-
     /// Returns the severity of a rule's findings; `None` if the rule is off. A rule that is not in the registry
     /// has the default.
     pub fn severity(&self, rule: &str, default: Severity) -> Option<Severity> {
@@ -243,46 +229,45 @@ impl Config {
     }
 
     /// Applies severities, `ignore` entries, the exceptions of the document and the baseline to all findings of a family
-    /// of rules (`lint` or `drift`), then limits those that remain. They do not apply to what was not understood.
-    pub fn apply(&self, document: &Document, findings: Vec<Finding>, family: &str) -> Applied {
-        let (marks, mut problems) = marks::read(document);
+    /// of rules (`lint` or `drift`). They do not apply to what was not understood.
+    pub fn apply(&self, document: &Document, found: Vec<Finding>, family: &str) -> Applied {
+        let (marks, problems) = marks::read(document);
         let exceptions = Exceptions::new(self.ignores.iter().chain(&marks).collect(), &[document]);
         let mut used = vec![false; exceptions.all.len()];
-        let (mut left, mut ignored) = (Vec::with_capacity(findings.len()), Vec::new());
-        for mut finding in findings {
+        let mut baseline = self.baseline.of(family);
+        let (mut findings, mut ignored) = (Vec::with_capacity(found.len()), Vec::new());
+        for mut finding in found {
             // What was not compared may hide other findings.
             if finding.severity == Severity::Unreadable {
-                left.push(finding);
+                findings.push(finding);
                 continue;
             }
             let Some(severity) = self.severity(&finding.rule, finding.severity) else { continue };
-            finding.severity = severity;
             let covering = exceptions.covering(&finding.rule, &[&finding.pointer], &finding.operations);
             covering.iter().for_each(|at| used[*at] = true);
-            match covering.first() {
-                Some(at) => {
-                    finding.severity = Severity::Info;
-                    finding.accepted = Some(exceptions.all[*at].reason.clone());
-                    ignored.push(finding);
-                }
-                None => left.push(finding),
-            }
+            let reason = covering.first().map(|at| exceptions.all[*at].reason.clone());
+            finding.accepted = reason.or_else(|| baseline.accept(&finding));
+            let is_accepted = finding.accepted.is_some();
+            finding.severity = if is_accepted { Severity::Info } else { severity };
+            if is_accepted { &mut ignored } else { &mut findings }.push(finding);
         }
+        findings.extend(problems);
         let of_family = registry::families().into_iter().find(|(name, _)| *name == family);
-        let of_family = of_family.into_iter().flat_map(|(_, rules)| rules).map(|rule| rule.name);
-        let of_family: HashSet<&str> = of_family.collect();
+        let of_family: HashSet<_> =
+            of_family.into_iter().flat_map(|(_, rules)| rules).map(|it| it.name).collect();
         let mut unused = Vec::new();
         for (exception, used) in exceptions.all.into_iter().zip(used) {
             if !used && exception.rules.iter().all(|rule| of_family.contains(rule)) {
                 let is_mark = exception.place.file == document.path;
-                let list = if is_mark { &mut problems } else { &mut unused };
-                list.push(unused_exception(exception));
+                if is_mark { &mut findings } else { &mut unused }.push(unused_exception(exception));
             }
         }
-        let Compared { new, accepted, outdated } = self.baseline.compare(left, family);
-        ignored.extend(accepted);
-        let findings = self.limits.limited(new).into_iter().chain(problems).collect();
-        Applied { findings, ignored, unused, outdated }
+        Applied { findings, ignored, unused, outdated: baseline.outdated() }
+    }
+
+    /// Limits the number of findings of each rule, except for rules about validity.
+    pub fn limited(&self, findings: Vec<Finding>) -> Vec<Finding> {
+        self.limits.limited(findings)
     }
 }
 
@@ -297,6 +282,27 @@ pub struct Applied {
     pub unused: Vec<Finding>,
     /// A finding about the entries of the baseline that no longer occur.
     pub outdated: Option<Finding>,
+}
+
+/// Returns the nearest configuration: in the directory of the document or above it, up to the root of the git repository.
+fn nearest(document: &Path) -> Option<PathBuf> {
+    let directory = document.parent().unwrap_or(Path::new(""));
+    // The parent of `..` as a text is not the directory above it.
+    let has_parent = directory.components().any(|component| component == Component::ParentDir);
+    let real = has_parent.then(|| fs::canonicalize(directory).ok()).flatten();
+    let directory = real.as_deref().unwrap_or(directory);
+    let here = if directory.is_relative() { env::current_dir().unwrap_or_default() } else { PathBuf::new() };
+    for above in directory.ancestors().chain(here.ancestors().skip(1)) {
+        let file = above.join(FILE);
+        // A link to a file that does not exist is an error.
+        if file.symlink_metadata().is_ok() {
+            return Some(file);
+        }
+        if above.join(".git").exists() {
+            return None;
+        }
+    }
+    None
 }
 
 /// Returns a finding about an exception without effect, at its place.

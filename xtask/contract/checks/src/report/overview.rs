@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
+use super::plain;
 use crate::finding::{Finding, Severity, capitalised, summary};
-
-use crate::markdown::plain;
 
 /// The limit of findings without an overview.
 const FEW: usize = 10;
@@ -85,9 +84,8 @@ fn most<'k>(items: impl Iterator<Item = (&'k str, Severity)>, limit: usize, noun
         Reverse([Severity::Error, Severity::Warning, Severity::Info].map(count))
     });
     // Without the control characters of a document, which a terminal interprets.
-    let line = |(key, all): &(&str, Vec<Severity>)| {
-        format!("  {}: {}\n", plain(key).collect::<String>(), summary(all.iter().copied()))
-    };
+    let line =
+        |(key, all): &(&str, Vec<Severity>)| format!("  {}: {}\n", plain(key), summary(all.iter().copied()));
     let mut lines: String = counted.iter().take(limit).map(line).collect();
     if counted.len() > limit {
         lines += &format!("  and {} more {noun}\n", counted.len() - limit);
