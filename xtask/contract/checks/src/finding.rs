@@ -29,12 +29,7 @@ pub enum Severity {
 
 impl fmt::Display for Severity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Severity::Info => "info",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-            Severity::Unreadable => "unreadable",
-        })
+        formatter.pad(&format!("{self:?}").to_lowercase())
     }
 }
 
@@ -208,18 +203,12 @@ pub fn capitalised(text: &str) -> String {
 
 /// Returns the number of findings of each severity, such as `2 errors, 1 warning`.
 pub fn summary(severities: impl Iterator<Item = Severity>) -> String {
-    let severities: Vec<Severity> = severities.collect();
-    let nouns = [
-        (Severity::Unreadable, "unreadable place"),
-        (Severity::Error, "error"),
-        (Severity::Warning, "warning"),
-        (Severity::Info, "note"),
-    ];
-    let counted = nouns.into_iter().filter_map(|(severity, noun)| {
-        let count = severities.iter().filter(|known| **known == severity).count();
-        let plural = if count == 1 { "" } else { "s" };
-        (count > 0).then(|| format!("{count} {noun}{plural}"))
-    });
-    let counts: Vec<_> = counted.collect();
+    let mut numbers = [0; 4];
+    severities.for_each(|severity| numbers[severity as usize] += 1);
+    let nouns = ["note", "warning", "error", "unreadable place"];
+    let counts = numbers.into_iter().zip(nouns).rev().filter(|(number, _)| *number > 0);
+    let counts: Vec<_> = counts
+        .map(|(number, noun)| format!("{number} {noun}{}", if number == 1 { "" } else { "s" }))
+        .collect();
     if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") }
 }

@@ -4,7 +4,7 @@ use document::Document;
 use jiff::civil::Date;
 
 use crate::breaking::version::{self, Versions};
-use crate::breaking::{Bump, Change, Side, compare, compare_sides, fix, undo, waivers};
+use crate::breaking::{Bump, Change, compare, fix, undo, waivers};
 use crate::config::{Config, marks};
 use crate::exception::Exceptions;
 use crate::finding::{Finding, Severity, summary};
@@ -43,13 +43,8 @@ impl Outcome {
         Self::of_changes(base, revision, compare(base, revision, today), config, today)
     }
 
-    /// [`Outcome::of`] for documents whose models exist.
-    pub fn of_sides(base: Side<'_>, revision: Side<'_>, config: &Config, today: Date) -> Self {
-        let changes = compare_sides(base, revision, today);
-        Self::of_changes(base.document, revision.document, changes, config, today)
-    }
-
-    fn of_changes(
+    /// [`Outcome::of`] for the changes that [`compare`] returned.
+    pub fn of_changes(
         base: &Document,
         revision: &Document,
         mut changes: Vec<Change>,

@@ -15,13 +15,21 @@ use crate::finding::File;
 /// # Errors
 /// The file with a finding, if it does not exist or is not OpenAPI 3.0.
 pub fn load(path: &Path) -> Result<Document, File> {
-    let name = path.to_string_lossy();
-    let unreadable = |text, problem| Unreadable { path: name.to_string(), text, problem };
-    let start = Span { line: 1, column: 1, ..Span::default() };
-    let bytes = read(path).map_err(|message| unreadable(String::new(), Problem { span: start, message }))?;
-    let text = decode(&bytes)
-        .map_err(|problem| unreadable(String::from_utf8_lossy(&bytes).into_owned(), problem))?;
-    Ok(Document::parse(&name, text)?)
+    let name = path.display().to_string();
+    let bytes = read(path).map_err(|message| unusable(path, message))?;
+    match decode(&bytes) {
+        Ok(text) => Ok(Document::parse(&name, text)?),
+        Err(problem) => {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            Err(Unreadable { path: name, text, problem }.into())
+        }
+    }
+}
+
+/// Returns a file that cannot be read or written, and why.
+pub fn unusable(path: &Path, message: String) -> File {
+    let problem = Problem { span: Span { line: 1, column: 1, ..Span::default() }, message };
+    Unreadable { path: path.display().to_string(), text: String::new(), problem }.into()
 }
 
 /// Reads a file.
@@ -29,7 +37,7 @@ pub fn load(path: &Path) -> Result<Document, File> {
 /// # Errors
 /// A message for people.
 pub fn read(path: &Path) -> Result<Vec<u8>, String> {
-    if is_standard_input(path) {
+    if path == Path::new("-") {
         let mut bytes = Vec::new();
         return io::stdin().read_to_end(&mut bytes).map(|_| bytes).map_err(|error| error.to_string());
     }
@@ -68,10 +76,6 @@ fn git(command: &str, path: &Path) -> Result<Vec<u8>, String> {
         ));
     }
     Ok(output.stdout)
-}
-
-fn is_standard_input(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 /// Returns the path in `REVISION:PATH`. `None` for a file.

@@ -8,9 +8,10 @@ use checks::config::{Applied, Config};
 use checks::finding::{File, Finding, Severity, summary};
 use checks::registry;
 use checks::report::Format;
+use checks::revision::unusable;
 use document::Document;
 
-use crate::{Checked, unusable};
+use crate::Checked;
 
 /// The options of a command that checks one document.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -44,8 +45,10 @@ impl Acceptance {
         let mut config = self.common.load_config(document, root)?;
         if let Some(path) = &self.baseline {
             let text = fs::read_to_string(path).map_err(|error| {
-                let message = format!("The baseline cannot be read: {error}.");
-                unusable(path, message, "Write it with `--write-baseline`.")
+                unusable(
+                    path,
+                    format!("the baseline cannot be read; write it with `--write-baseline`: {error}"),
+                )
             })?;
             config.baseline = Baseline { path: path.display().to_string(), text };
         }
@@ -71,10 +74,7 @@ impl Acceptance {
             };
             let accepted: Vec<_> = applied.findings.extract_if(.., is_accepted).collect();
             let writing = old.and_then(|old| fs::write(path, old.with(&accepted, command)));
-            writing.map_err(|error| {
-                let message = format!("The baseline cannot be written: {error}.");
-                unusable(path, message, "Check the path and its permissions.")
-            })?;
+            writing.map_err(|error| unusable(path, format!("the baseline cannot be written: {error}")))?;
             format!("{} written to {}", counted(&accepted), path.display())
         } else {
             applied.findings = config.limited(applied.findings);

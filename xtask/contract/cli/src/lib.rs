@@ -22,11 +22,9 @@ pub mod lint;
 use std::path::{Path, PathBuf};
 
 use checks::config::Config;
-use checks::finding::{File, Finding, Severity};
+use checks::finding::File;
 use checks::report::{self, Format, Report, Sources};
 use checks::revision;
-use document::Span;
-use document::place::Subject;
 use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -78,12 +76,4 @@ impl From<File> for Checked {
     fn from(file: File) -> Self {
         Self { files: vec![file], summary: String::new(), status: 2 }
     }
-}
-
-/// Returns a file that cannot be used, and why.
-fn unusable(path: &Path, message: String, fix: &str) -> File {
-    let finding = Finding::new(Severity::Unreadable, "unreadable", "", Span::within("", 0..0))
-        .message(&Subject::document(), message)
-        .fix(fix);
-    File { path: path.display().to_string(), text: String::new(), findings: vec![finding] }
 }

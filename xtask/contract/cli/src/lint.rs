@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use checks::finding::File;
 use checks::lint::lint;
 use checks::report::{self, Sources};
+use checks::revision::{load, unusable};
 use checks::rule::Profile;
-use checks::{explanation, registry, revision};
+use checks::{explanation, registry};
 use similar::TextDiff;
 
+use crate::Checked;
 use crate::acceptance::Acceptance;
 use crate::fix::{self, Fix};
-use crate::{Checked, unusable};
 
 /// The options of the command.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -44,7 +45,7 @@ const NAME: &str = "lint";
 /// the exit status.
 pub fn run(paths: &[PathBuf], options: &Options, root: &Path) -> u8 {
     if options.rules {
-        report::write(&registry::table(registry::rules()));
+        report::write(&registry::table());
         return 0;
     }
     if let Some(name) = &options.explain {
@@ -76,12 +77,11 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
     config.profile = profile.unwrap_or(config.profile);
     let settings = config.settings(acceptance.common.today());
     let check = |document: &_| config.apply(document, lint(document, settings.clone()), NAME);
-    let mut document = revision::load(path)?;
+    let mut document = load(path)?;
     let mut made = String::new();
     if let Some(fix) = fix {
         if !path.exists() {
-            let message = "Only a file can be fixed.".to_owned();
-            return Err(unusable(path, message, "Write the path of a file."));
+            return Err(unusable(path, "only a file can be fixed".to_owned()));
         }
         let old = document.text.clone();
         let number;
@@ -92,10 +92,8 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
             return Ok(Checked { status: u8::from(old != document.text), ..Checked::default() });
         }
         if number > 0 {
-            fix::replace(path, &document.text).map_err(|error| {
-                let message = format!("The file cannot be replaced: {error}.");
-                unusable(path, message, "Check the permissions of its directory.")
-            })?;
+            fix::replace(path, &document.text)
+                .map_err(|error| unusable(path, format!("the file cannot be replaced: {error}")))?;
         }
         made = format!("{number} fixed, ");
     }
@@ -108,8 +106,7 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
 fn explain(name: &str) -> u8 {
     let rules = registry::named(name);
     if rules.is_empty() {
-        let near = registry::nearest(name).map(|near| format!("; did you mean `{near}`?"));
-        anstream::eprintln!("error: there is no rule `{name}`{}", near.unwrap_or_default());
+        anstream::eprintln!("error: {}", registry::unknown(name));
         return 2;
     }
     let explained: Vec<_> = rules.into_iter().map(explanation::explain).collect();

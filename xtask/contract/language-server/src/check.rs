@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use checks::breaking::compare_sides;
 use checks::config::Config;
 use checks::finding::{Finding, Severity};
 use checks::lint;
@@ -121,7 +122,9 @@ fn findings(
         let read = Base::updated(base.take(), path);
         match &base.insert(read).tree {
             Ok(base) => {
-                let outcome = Outcome::of_sides(base.side(), tree.side(), &config, today());
+                let changes = compare_sides(base.side(), tree.side(), today());
+                let (base, document) = (base.document(), tree.document());
+                let outcome = Outcome::of_changes(base, document, changes, &config, today());
                 findings.extend(outcome.in_file(&tree.document().path));
             }
             Err(problem) => findings.push(not_compared(problem)),

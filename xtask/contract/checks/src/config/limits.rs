@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 
 use serde::Deserialize;
 
+use super::Config;
 use crate::finding::Finding;
 use crate::lint::SUNSET_DAYS;
 use crate::registry;
@@ -27,11 +28,12 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
-    /// Replaces the findings of a rule beyond the limit by one that counts them, at the place of the first.
-    pub(super) fn limited(self, findings: Vec<Finding>) -> Vec<Finding> {
+impl Config {
+    /// Replaces the findings of a rule beyond the limit by one that counts them, at the place of the first. Findings about
+    /// validity have no limit.
+    pub fn limited(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let limit = |rule: &str| match registry::find(rule) {
-            Some(rule) if rule.profile != Profile::Spec => self.findings_per_rule.get(),
+            Some(rule) if rule.profile != Profile::Spec => self.limits.findings_per_rule.get(),
             _ => usize::MAX,
         };
         // By rule, the limit, the number of findings, and the position of the last one that is kept.

@@ -36,7 +36,7 @@ pub(crate) fn read(document: &Document) -> (Vec<Exception>, Vec<Finding>) {
                     .or_insert_with(|| registry::named(rule).into_iter().map(|rule| rule.name).collect());
                 if rules.is_empty() {
                     if problems.len() < MAX_UNKNOWN {
-                        let message = format!("`{EXTENSION}`: {}", super::unknown(rule));
+                        let message = format!("`{EXTENSION}`: {}", registry::unknown(rule));
                         let finding = Finding::new(Severity::Warning, "ignore-unknown", &pointer, span);
                         problems.push(finding.message(&Subject::document(), message));
                     }

@@ -29,6 +29,7 @@ use crate::exception::{Exception, Exceptions, Term};
 use crate::finding::{File, Finding, Location, Severity};
 use crate::lint::{self, Settings};
 use crate::registry;
+use crate::revision::unusable;
 use crate::rule::{Profile, Rule};
 
 /// The name of the file.
@@ -63,21 +64,6 @@ struct Written {
     waiver: Vec<Spanned<Entry>>,
 }
 
-/// Says that there is no rule with a name, and which one may be meant.
-fn unknown(name: &str) -> String {
-    let meant = registry::nearest(name).map(|near| format!(" Did you mean `{near}`?"));
-    format!("there is no rule `{}`.{}", shortened(name), meant.unwrap_or_default())
-}
-
-/// Reads why a finding or a change is accepted.
-fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let reason = String::deserialize(deserializer)?;
-    if reason.trim().is_empty() {
-        return Err(D::Error::custom("`reason` is empty; write why the finding or change is accepted"));
-    }
-    Ok(reason)
-}
-
 /// The severity of a rule. `None` if it is off.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(try_from = "String")]
@@ -104,8 +90,7 @@ struct Entry {
     operation: Option<Pattern>,
     #[serde(default, deserialize_with = "parsed")]
     path: Option<Pattern>,
-    #[serde(deserialize_with = "reason")]
-    reason: String,
+    reason: Spanned<String>,
     #[serde(default, deserialize_with = "parsed")]
     until: Option<Date>,
     #[serde(default, deserialize_with = "parsed")]
@@ -146,7 +131,7 @@ impl Entry {
                 return Err("`rule` belongs to `breaking`; write `[[waiver]]` with `release` or `until`.");
             }
         }
-        let rule = rule.into_inner();
+        let (rule, reason) = (rule.into_inner(), reason.into_inner());
         Ok(Exception { rule, rules, at: at.unwrap_or_default(), operation, path, reason, term, place })
     }
 }
@@ -159,13 +144,9 @@ impl Config {
     pub fn load(file: Option<&Path>, document: &Path) -> Result<Self, File> {
         let found = file.map(Path::to_owned).or_else(|| nearest(document));
         let Some(found) = found else { return Ok(Self::default()) };
-        let path = found.display().to_string();
         match fs::read_to_string(&found) {
-            Ok(text) => Self::parse(path, text),
-            Err(error) => {
-                let finding = problem("", 0..0, format!("the configuration cannot be read: {error}."));
-                Err(File { path, text: String::new(), findings: vec![finding] })
-            }
+            Ok(text) => Self::parse(found.display().to_string(), text),
+            Err(error) => Err(unusable(&found, format!("the configuration cannot be read: {error}"))),
         }
     }
 
@@ -175,8 +156,9 @@ impl Config {
     /// The configuration with the first entry that cannot be used.
     pub fn parse(path: String, text: String) -> Result<Self, File> {
         let unusable = |range: Range<usize>, message: &str| {
-            let findings = vec![problem(&text, range, message.to_owned())];
-            File { path: path.clone(), text: text.clone(), findings }
+            let finding = Finding::new(Severity::Unreadable, "configuration", "", Span::within(&text, range))
+                .message(&Subject::document(), message);
+            File { path: path.clone(), text: text.clone(), findings: vec![finding] }
         };
         let read: Written = toml::from_str(&text).map_err(|error| {
             let message = error.message().trim_end_matches('.');
@@ -185,13 +167,21 @@ impl Config {
         })?;
         let named = |name: &Spanned<String>| {
             let rules = registry::named(name.get_ref());
-            if rules.is_empty() { Err(unusable(name.span(), &unknown(name.get_ref()))) } else { Ok(rules) }
+            if rules.is_empty() {
+                Err(unusable(name.span(), &registry::unknown(name.get_ref())))
+            } else {
+                Ok(rules)
+            }
         };
         let exceptions = |kind, entries: Vec<Spanned<Entry>>| -> Result<Vec<_>, File> {
             let exception = |(number, entry): (usize, Spanned<Entry>)| {
                 let (range, entry) = (entry.span(), entry.into_inner());
                 let (pointer, span) = (format!("/{kind}/{number}"), Span::within(&text, range.clone()));
                 let (place, rules) = (Location { file: path.clone(), pointer, span }, named(&entry.rule)?);
+                if entry.reason.get_ref().trim().is_empty() {
+                    let message = "`reason` is empty; write why the finding or change is accepted.";
+                    return Err(unusable(entry.reason.span(), message));
+                }
                 entry.exception(&rules, kind == "waiver", place).map_err(|message| unusable(range, message))
             };
             entries.into_iter().enumerate().map(exception).collect()
@@ -264,11 +254,6 @@ impl Config {
         }
         Applied { findings, ignored, unused, outdated: baseline.outdated() }
     }
-
-    /// Limits the number of findings of each rule, except for rules about validity.
-    pub fn limited(&self, findings: Vec<Finding>) -> Vec<Finding> {
-        self.limits.limited(findings)
-    }
 }
 
 /// Findings after the configuration was applied.
@@ -311,9 +296,4 @@ fn unused_exception(exception: &Exception) -> Finding {
     Finding::new(Severity::Warning, "ignore-unused", &place.pointer, place.span)
         .message(&Subject::document(), format!("no finding of the rule `{}` matches.", shortened(rule)))
         .fix("Delete the exception, or correct its rule and its place.")
-}
-
-fn problem(text: &str, range: Range<usize>, message: String) -> Finding {
-    Finding::new(Severity::Unreadable, "configuration", "", Span::within(text, range))
-        .message(&Subject::document(), message)
 }

@@ -46,29 +46,17 @@ pub(super) fn render(report: &Report<'_>) -> String {
 
 /// Describes a rule (section 3.49).
 fn descriptor(name: &str) -> Value {
-    let Some(rule) = registry::find(name) else {
-        let text = "A file could not be read, or its configuration has an entry without effect.";
-        let text = json!({ "text": text });
-        return json!({ "id": name, "shortDescription": text, "fullDescription": text, "help": text });
-    };
-    let help = explanation::describe(rule);
+    let other = "A file could not be read, or its configuration has an entry without effect.";
+    let rule = registry::find(name);
+    let text = rule.map_or(other, |rule| rule.explanation);
+    let help = rule.map_or_else(|| other.to_owned(), explanation::describe);
     json!({
         "id": name,
-        "shortDescription": { "text": rule.explanation },
+        "shortDescription": { "text": text },
         // GitHub requires it too.
-        "fullDescription": { "text": rule.explanation },
+        "fullDescription": { "text": text },
         "help": { "text": help, "markdown": help },
-        "defaultConfiguration": { "level": level(rule.severity_in(rule.profile, rule.severity)) },
-        "properties": { "origin": rule.origin, "profile": rule.profile.to_string() },
     })
-}
-
-const fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Info => "note",
-        Severity::Warning => "warning",
-        Severity::Error | Severity::Unreadable => "error",
-    }
 }
 
 /// Returns a finding (section 3.27).
@@ -102,7 +90,11 @@ fn result(
     let text = sentences.join(" ").replace("](", "] (");
     json!({
         "ruleId": finding.rule,
-        "level": level(finding.severity),
+        "level": match finding.severity {
+            Severity::Info => "note",
+            Severity::Warning => "warning",
+            Severity::Error | Severity::Unreadable => "error",
+        },
         "message": { "text": text.trim_end() },
         "locations": [location],
         "relatedLocations": related,

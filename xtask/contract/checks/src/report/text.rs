@@ -40,14 +40,10 @@ fn group<'a>(file: &'a File, finding: &'a Finding, sources: &'a Sources) -> Grou
     let mut group = with_line(group, path, &file.text, finding.span, AnnotationKind::Primary, code);
     let source = finding.source.as_ref();
     if let Some((location, text)) = source.and_then(|it| Some((it, sources.files.get(&it.file)?))) {
-        let label = match &finding.says {
-            None => "the code of this finding",
-            Some(_) if finding.rule.ends_with("-not-in-code") => "the place in the code where it is missing",
-            Some(_) => "the code differs here",
-        };
         let (path, here) = (sources.root.join(&location.file), current_dir().unwrap_or_default());
         let path = path.strip_prefix(here).unwrap_or(&path).display().to_string();
-        group = with_line(group, path, text, location.span, AnnotationKind::Context, Some(label.to_owned()));
+        group =
+            with_line(group, path, text, location.span, AnnotationKind::Context, Some("the code".to_owned()));
     }
     let shared = finding.pointer.starts_with("/components/") || finding.operations.len() > 1;
     let notes = [
