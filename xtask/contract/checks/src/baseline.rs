@@ -6,7 +6,6 @@ use document::Span;
 use document::place::Subject;
 
 use crate::finding::{Finding, Fingerprints, Severity};
-use crate::registry;
 
 const HEADER: &str =
     "# Accepted findings, written by `--write-baseline` of `contract`: rule, place, object, number.\n";
@@ -21,23 +20,16 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Returns the text after `findings` replace the entries of their family of rules.
-    pub fn with(&self, findings: &[Finding], family: &str) -> String {
-        let others = self.entries().filter(|entry| !is_of(entry, family));
-        let mut entries: BTreeSet<String> = others.map(str::to_owned).collect();
+    /// Returns the text of a baseline with these findings.
+    pub fn text(findings: &[Finding]) -> String {
         let mut fingerprints = Fingerprints::default();
-        entries.extend(findings.iter().map(|finding| entry(&mut fingerprints, finding)));
+        let entries: BTreeSet<_> = findings.iter().map(|finding| entry(&mut fingerprints, finding)).collect();
         entries.iter().fold(HEADER.to_owned(), |text, entry| text + entry + "\n")
     }
 
-    /// Returns the entries of a family of rules.
-    pub(crate) fn of(&self, family: &str) -> Entries<'_> {
-        let left = self.entries().filter(|entry| is_of(entry, family)).collect();
-        Entries { baseline: self, left, fingerprints: Fingerprints::default() }
-    }
-
-    fn entries(&self) -> impl Iterator<Item = &str> {
-        self.text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+    pub(crate) fn entries(&self) -> Entries<'_> {
+        let entries = self.text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        Entries { baseline: self, left: entries.collect(), fingerprints: Fingerprints::default() }
     }
 }
 
@@ -73,10 +65,4 @@ impl Entries<'_> {
 
 fn entry(fingerprints: &mut Fingerprints, finding: &Finding) -> String {
     fingerprints.of("", finding).replace(['\n', '\r'], " ")
-}
-
-/// Whether an entry is of a rule of this family, or of a rule that does not exist any more.
-fn is_of(entry: &str, family: &str) -> bool {
-    let rule = entry.split(' ').next().unwrap_or_default();
-    registry::family(rule).is_none_or(|known| known == family)
 }

@@ -19,7 +19,7 @@ pub const MAX_OPERATIONS: usize = 50;
 
 /// An accepted finding or change. It is covered if it is at the place or below it, and if all its operations and paths
 /// match the patterns.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Exception {
     /// The name of the rule, as it is written.
     pub rule: String,

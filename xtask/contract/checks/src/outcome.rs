@@ -128,19 +128,13 @@ impl Outcome {
     /// The number of changes of each severity, of breaking changes that the version allows, and of waived ones.
     pub fn summary(&self) -> String {
         let (released, rest): (Vec<_>, Vec<_>) = self.all().partition(|change| change.released);
-        let mut summed = Vec::new();
+        let mut summed = summary(rest.iter().map(|change| change.severity));
         if let Some(versions) = self.versions.as_ref().filter(|_| !released.is_empty()) {
             let plural = if released.len() == 1 { "" } else { "s" };
-            summed.push(format!(
-                "{} breaking change{plural}, released as {}",
-                released.len(),
-                versions.revision
-            ));
+            let allowed =
+                format!("{} breaking change{plural}, released as {}", released.len(), versions.revision);
+            summed = if rest.is_empty() { allowed } else { format!("{allowed}, {summed}") };
         }
-        if summed.is_empty() || !rest.is_empty() {
-            summed.push(summary(rest.into_iter().map(|change| change.severity)));
-        }
-        let summed = summed.join(", ");
         match self.all().filter(|change| change.waived.is_some()).count() {
             0 => summed,
             waived => format!("{summed} ({waived} waived)"),

@@ -22,12 +22,6 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     families().into_iter().flat_map(|(_, rules)| rules)
 }
 
-/// The family of the rule with this name.
-pub fn family(name: &str) -> Option<&'static str> {
-    let has = |rules: &[&Rule]| rules.iter().any(|rule| rule.name == name);
-    families().into_iter().find_map(|(family, rules)| has(&rules).then_some(family))
-}
-
 /// The rule with this name.
 pub fn find(name: &str) -> Option<&'static Rule> {
     rules().find(|rule| rule.name == name)

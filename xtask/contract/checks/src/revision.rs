@@ -65,17 +65,15 @@ pub fn stamp(path: &Path) -> Option<String> {
 
 fn git(command: &str, path: &Path) -> Result<Vec<u8>, String> {
     let output = Command::new("git").arg(command).arg(path).output();
-    let output = output.map_err(|error| {
-        format!("there is no such file, and git cannot be run to read it from a revision: {error}")
-    })?;
-    if !output.status.success() {
-        let reason = String::from_utf8_lossy(&output.stderr);
-        return Err(format!(
-            "there is no such file, and `git {command}` failed: {}",
-            reason.trim().trim_end_matches('.')
-        ));
+    let failed = |reason: &str| {
+        format!("there is no such file, and `git {command}` failed: {}", reason.trim().trim_end_matches('.'))
+    };
+    let output = output.map_err(|error| failed(&error.to_string()))?;
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        Err(failed(&String::from_utf8_lossy(&output.stderr)))
     }
-    Ok(output.stdout)
 }
 
 /// Returns the path in `REVISION:PATH`. `None` for a file.
@@ -87,13 +85,8 @@ pub fn in_revision(path: &Path) -> Option<&str> {
 /// Returns where a document is in the working tree of the repository at `root`.
 pub fn in_working_tree(path: &Path, root: &Path) -> PathBuf {
     match in_revision(path) {
-        Some(inside) if inside.starts_with("../") => inside.into(),
-        Some(inside) if inside.starts_with("./") => inside[2..].into(),
-        Some(inside) => {
-            let file = root.join(inside);
-            let here = std::env::current_dir().unwrap_or_default();
-            file.strip_prefix(here).map(Path::to_owned).unwrap_or(file)
-        }
+        Some(inside) if inside.starts_with("../") || inside.starts_with("./") => inside.into(),
+        Some(inside) => root.join(inside),
         None => path.to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! The result of a check of one document, and what it accepts: by severity, and by a baseline.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use checks::baseline::Baseline;
 use checks::config::{Applied, Config};
@@ -29,17 +29,12 @@ pub struct Acceptance {
     /// The accepted findings: a file that `--write-baseline` wrote. Entries that no longer occur are reported.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// Write the findings to a baseline instead of printing them. It keeps the entries of other commands.
+    /// Write the findings to a baseline instead of printing them.
     #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
     pub write_baseline: Option<PathBuf>,
 }
 
 impl Acceptance {
-    /// Whether a baseline is read or written.
-    pub(crate) fn has_baseline(&self) -> bool {
-        self.baseline.is_some() || self.write_baseline.is_some()
-    }
-
     /// Returns the configuration for a document, with the baseline.
     pub(crate) fn configure(&self, document: &Path, root: &Path) -> Result<Config, File> {
         let mut config = self.common.load_config(document, root)?;
@@ -58,23 +53,18 @@ impl Acceptance {
     /// Returns the result of a check. Writes the baseline instead, if it is to be written.
     pub(crate) fn conclude(
         &self,
-        command: &str,
         config: Config,
         document: Document,
         mut applied: Applied,
     ) -> Result<Checked, File> {
         let counted = |findings: &[Finding]| summary(findings.iter().map(|finding| finding.severity));
         let summary = if let Some(path) = &self.write_baseline {
-            let old = match fs::read_to_string(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                old => Ok(Baseline { path: String::new(), text: old.unwrap_or_default() }),
-            };
             let is_accepted = |finding: &mut Finding| {
-                finding.severity < Severity::Unreadable && registry::family(&finding.rule) == Some(command)
+                finding.severity < Severity::Unreadable && registry::find(&finding.rule).is_some()
             };
             let accepted: Vec<_> = applied.findings.extract_if(.., is_accepted).collect();
-            let writing = old.and_then(|old| fs::write(path, old.with(&accepted, command)));
-            writing.map_err(|error| unusable(path, format!("the baseline cannot be written: {error}")))?;
+            fs::write(path, Baseline::text(&accepted))
+                .map_err(|error| unusable(path, format!("the baseline cannot be written: {error}")))?;
             format!("{} written to {}", counted(&accepted), path.display())
         } else {
             applied.findings = config.limited(applied.findings);

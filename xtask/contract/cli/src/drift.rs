@@ -36,7 +36,7 @@ pub fn compare(
         let sources = locate(&mut applied.findings);
         let agree = applied.findings.is_empty() && options.write_baseline.is_none();
         let name = document.path.clone();
-        let checked = options.conclude(NAME, config, document, applied)?;
+        let checked = options.conclude(config, document, applied)?;
         let summary = if agree { "the document and the code agree" } else { &checked.summary };
         let checked = Checked { summary: format!("{name}: {summary}"), ..checked };
         Ok(checked.print(NAME, options.format, &sources))

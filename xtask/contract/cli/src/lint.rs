@@ -51,7 +51,8 @@ pub fn run(paths: &[PathBuf], options: &Options, root: &Path) -> u8 {
     if let Some(name) = &options.explain {
         return explain(name);
     }
-    if paths.len() > 1 && options.acceptance.has_baseline() {
+    let Acceptance { format, baseline, write_baseline, .. } = &options.acceptance;
+    if paths.len() > 1 && (baseline.is_some() || write_baseline.is_some()) {
         anstream::eprintln!("error: a baseline belongs to one document; run the command for each document");
         return 2;
     }
@@ -68,7 +69,7 @@ pub fn run(paths: &[PathBuf], options: &Options, root: &Path) -> u8 {
     if options.dry_run && all.files.is_empty() {
         return all.status;
     }
-    all.print(NAME, options.acceptance.format, &Sources::new(root))
+    all.print(NAME, *format, &Sources::new(root))
 }
 
 fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
@@ -99,7 +100,7 @@ fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
     }
     let name = document.path.clone();
     let applied = check(&document);
-    let checked = acceptance.conclude(NAME, config, document, applied)?;
+    let checked = acceptance.conclude(config, document, applied)?;
     Ok(Checked { summary: format!("{name}: {made}{}", checked.summary), ..checked })
 }
 

@@ -1,7 +1,6 @@
 //! The limits that the configuration can set.
 
 use std::collections::HashMap;
-use std::num::NonZeroUsize;
 
 use serde::Deserialize;
 
@@ -16,15 +15,14 @@ use crate::rule::{Profile, not_shown};
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct Limits {
     /// The limit of findings of one rule in a report. It does not apply to findings about validity.
-    findings_per_rule: NonZeroUsize,
+    findings_per_rule: usize,
     /// The number of days before a sunset on which warnings begin.
     pub(super) sunset_days: u16,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        let findings_per_rule = NonZeroUsize::new(100).unwrap_or(NonZeroUsize::MIN);
-        Self { findings_per_rule, sunset_days: SUNSET_DAYS }
+        Self { findings_per_rule: 100, sunset_days: SUNSET_DAYS }
     }
 }
 
@@ -33,7 +31,7 @@ impl Config {
     /// validity have no limit.
     pub fn limited(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let limit = |rule: &str| match registry::find(rule) {
-            Some(rule) if rule.profile != Profile::Spec => self.limits.findings_per_rule.get(),
+            Some(rule) if rule.profile != Profile::Spec => self.limits.findings_per_rule,
             _ => usize::MAX,
         };
         // By rule, the limit, the number of findings, and the position of the last one that is kept.

@@ -46,11 +46,9 @@ pub(crate) fn read(document: &Document) -> (Vec<Exception>, Vec<Finding>) {
                     rule: rule.to_owned(),
                     rules: Arc::clone(rules),
                     at: at.clone(),
-                    operation: None,
-                    path: None,
                     reason: reason.unwrap_or("The document accepts it.").to_owned(),
-                    term: None,
                     place: Location { file: document.path.clone(), pointer: pointer.clone(), span },
+                    ..Exception::default()
                 });
             }
         }

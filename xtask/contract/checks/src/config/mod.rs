@@ -11,7 +11,6 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::{env, fs};
 
-use clap::ValueEnum as _;
 use document::place::Subject;
 use document::{Document, Span, shortened};
 use glob::Pattern;
@@ -64,20 +63,14 @@ struct Written {
     waiver: Vec<Spanned<Entry>>,
 }
 
-/// The severity of a rule. `None` if it is off.
+/// The severity of a rule.
 #[derive(Clone, Copy, Deserialize)]
-#[serde(try_from = "String")]
-struct Setting(Option<Severity>);
-
-impl TryFrom<String> for Setting {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let severity = || Severity::from_str(&text, false).ok();
-        let setting = if text == "off" { Some(None) } else { severity().map(Some) };
-        let expected = "expected `error`, `warning`, `info` or `off`";
-        setting.map(Self).ok_or_else(|| format!("`{}` is not a severity; {expected}", shortened(&text)))
-    }
+#[serde(rename_all = "lowercase")]
+enum Setting {
+    Error,
+    Warning,
+    Info,
+    Off,
 }
 
 /// An `[[ignore]]` or a `[[waiver]]`.
@@ -194,7 +187,13 @@ impl Config {
             .sort_by_key(|(rules, name, _)| (registry::find(name.get_ref()).is_some(), Reverse(rules.len())));
         let mut severities = BTreeMap::new();
         for (rules, _, setting) in settings {
-            severities.extend(rules.into_iter().map(|rule| (rule.name, setting.0)));
+            let severity = match setting {
+                Setting::Error => Some(Severity::Error),
+                Setting::Warning => Some(Severity::Warning),
+                Setting::Info => Some(Severity::Info),
+                Setting::Off => None,
+            };
+            severities.extend(rules.into_iter().map(|rule| (rule.name, severity)));
         }
         let (profile, limits) = (read.profile, read.limits);
         Ok(Self { path, text, profile, limits, severities, ignores, waivers, ..Self::default() })
@@ -224,7 +223,7 @@ impl Config {
         let (marks, problems) = marks::read(document);
         let exceptions = Exceptions::new(self.ignores.iter().chain(&marks).collect(), &[document]);
         let mut used = vec![false; exceptions.all.len()];
-        let mut baseline = self.baseline.of(family);
+        let mut baseline = self.baseline.entries();
         let (mut findings, mut ignored) = (Vec::with_capacity(found.len()), Vec::new());
         for mut finding in found {
             // What was not compared may hide other findings.

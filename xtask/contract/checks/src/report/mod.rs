@@ -132,12 +132,11 @@ pub fn render(format: Format, report: &Report<'_>) -> String {
 /// Writes to standard output. A closed pipe is not an error.
 pub fn write(text: &str) {
     let mut output = anstream::stdout().lock();
-    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            // Standard error may be closed too; then the error cannot be reported.
-            let _ = writeln!(io::stderr(), "error: standard output: {error}");
-        }
-        _ => {}
+    if let Err(error) = output.write_all(text.as_bytes()).and_then(|()| output.flush())
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        // Standard error may be closed too; then the error cannot be reported.
+        let _ = writeln!(io::stderr(), "error: standard output: {error}");
     }
 }
 
