@@ -183,8 +183,8 @@ impl From<Unreadable> for File {
 pub(crate) struct Fingerprints(HashMap<String, usize>);
 
 impl Fingerprints {
-    /// Returns the fingerprint of a finding: its rule and its place in the tree of the document, which is in `file`. Findings
-    /// that agree in these are numbered.
+    /// Returns the fingerprint of a finding: its rule and its place in the tree of the document, which is in `file`.
+    /// Findings that agree in these are numbered.
     pub(crate) fn of(&mut self, file: &str, finding: &Finding) -> String {
         let Finding { rule, pointer, subject, instead, .. } = finding;
         let name = instead.as_ref().map(|name| format!(" {name}")).unwrap_or_default();

@@ -27,8 +27,8 @@ impl Default for Limits {
 }
 
 impl Config {
-    /// Replaces the findings of a rule beyond the limit by one that counts them, at the place of the first. Findings about
-    /// validity have no limit.
+    /// Replaces the findings of a rule beyond the limit by one that counts them, at the place of the first. Findings
+    /// about validity have no limit.
     pub fn limited(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let limit = |rule: &str| match registry::find(rule) {
             Some(rule) if rule.profile != Profile::Spec => self.limits.findings_per_rule,

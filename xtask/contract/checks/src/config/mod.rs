@@ -268,7 +268,7 @@ pub struct Applied {
     pub outdated: Option<Finding>,
 }
 
-/// Returns the nearest configuration: in the directory of the document or above it, up to the root of the git repository.
+/// Returns the nearest configuration: in the directory of the document or above it, up to the root of the repository.
 fn nearest(document: &Path) -> Option<PathBuf> {
     let directory = document.parent().unwrap_or(Path::new(""));
     // The parent of `..` as a text is not the directory above it.

@@ -53,7 +53,7 @@ fn row(finding: &Finding, path: &str) -> String {
     format!("| {severity} | {what} ({}) | {place} |\n", code(&finding.rule))
 }
 
-/// Returns a text on one line. Its parts between backticks become code; a backtick without a partner belongs to the text.
+/// Returns a text on one line. Its parts between backticks become code; a backtick without a partner is text.
 fn text(text: &str) -> String {
     let text = shortened(text);
     let paired = text.matches('`').count() / 2 * 2;

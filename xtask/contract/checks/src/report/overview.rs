@@ -55,7 +55,7 @@ fn list(pointer: &str) -> &str {
     if last.parse::<usize>().is_ok() { list } else { pointer }
 }
 
-/// Returns the overview: the result, and the rules with the most findings of the greatest severity. Empty for few findings.
+/// Returns the overview: the result, and the rules with the most severe findings. Empty for few findings.
 pub(super) fn overview<'f>(result: &str, findings: impl IntoIterator<Item = &'f Finding>) -> String {
     let mut counted: BTreeMap<&str, Vec<Severity>> = BTreeMap::new();
     findings.into_iter().for_each(|it| counted.entry(&it.rule).or_default().push(it.severity));
