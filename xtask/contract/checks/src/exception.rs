@@ -19,7 +19,7 @@ pub const MAX_OPERATIONS: usize = 50;
 
 /// An accepted finding or change. It is covered if it is at the place or below it, and if all its operations and paths
 /// match the patterns.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Exception {
     /// The name of the rule, as it is written.
     pub rule: String,
@@ -89,8 +89,7 @@ impl<'e> Exceptions<'e> {
     pub(crate) fn covering(&self, rule: &str, places: &[&str], operations: &[String]) -> Vec<usize> {
         let mut covering = Vec::new();
         for place in places.iter().filter(|_| !self.all.is_empty()) {
-            let above = place.match_indices('/').map(|(end, _)| &place[..end]).chain([*place]);
-            let at = above.filter_map(|above| self.by_place.get(above)).flatten();
+            let at = upwards(place).filter_map(|above| self.by_place.get(above)).flatten();
             covering.extend(at.filter(|at| self.all[**at].rules.contains(&rule)));
         }
         covering.sort_unstable();
@@ -106,7 +105,7 @@ impl<'e> Exceptions<'e> {
         if operations.len() >= MAX_OPERATIONS {
             return false;
         }
-        let at_place = places.iter().filter_map(|place| self.names.get(first(place, 3)?));
+        let at_place = places.iter().filter_map(|place| upwards(place).find_map(|at| self.names.get(at)));
         let mut names: Vec<&String> = operations.iter().collect();
         if names.is_empty() {
             names.extend(at_place);
@@ -129,8 +128,7 @@ fn path(pointer: &str) -> Option<Cow<'_, str>> {
     pointer::tokens(pointer.strip_prefix("/paths")?)?.next()
 }
 
-/// Returns the first tokens of a JSON pointer. `None` if it has fewer.
-fn first(pointer: &str, number: usize) -> Option<&str> {
-    let mut ends = pointer.match_indices('/').map(|(start, _)| start).skip(1).chain([pointer.len()]);
-    ends.nth(number - 1).map(|end| &pointer[..end])
+/// Returns the JSON pointers of a place and of all that contains it.
+fn upwards(place: &str) -> impl Iterator<Item = &str> {
+    place.match_indices('/').map(|(end, _)| &place[..end]).chain([place])
 }

@@ -27,14 +27,13 @@ pub fn explain(rule: &Rule) -> String {
 /// Describes a rule: what it demands, or the impact of a change and the version that it needs.
 pub fn describe(rule: &Rule) -> String {
     let Rule { name, profile, explanation, origin, fix, .. } = rule;
-    let needs =
-        breaking::change_rules().find(|change| change.name == *name).map(|change| match change.bump {
-            Bump::Major => " The change needs a new major version.",
-            Bump::Minor => " The change needs a new minor version.",
-            Bump::Patch => " The change needs a new patch version.",
-            Bump::None => "",
-        });
-    let (needs, severity) = (needs.unwrap_or_default(), registry::severity(rule));
+    let needs = match breaking::change_rules().find(|change| change.name == *name).map(|change| change.bump) {
+        Some(Bump::Major) => " The change needs a new major version.",
+        Some(Bump::Minor) => " The change needs a new minor version.",
+        Some(Bump::Patch) => " The change needs a new patch version.",
+        Some(Bump::None) | None => "",
+    };
+    let severity = registry::severity(rule);
     let fix = match fix {
         Fix::Manual => "",
         Fix::Unsafe => " `--fix=all` repairs it.",
@@ -47,7 +46,8 @@ pub fn describe(rule: &Rule) -> String {
 
 /// Returns the difference of two documents in YAML, and what is reported about them.
 fn example(rule: &Rule) -> Option<String> {
-    let family = registry::family(rule.name)?;
+    let has = |rules: &[&Rule]| rules.iter().any(|it| it.name == rule.name);
+    let (family, _) = registry::families().into_iter().find(|(_, rules)| has(rules))?;
     let file = FIXTURES.get_file(format!("{family}/{}.yaml", rule.name));
     let text = file.and_then(|file| file.contents_utf8()).or_else(|| lint::project_fixture(rule.name))?;
     let fixture = document::read(text).ok()?;
@@ -70,11 +70,8 @@ fn example(rule: &Rule) -> Option<String> {
         _ => (("before", "after"), [&changed, &other], lint::lint(&changed, TODAY)),
     };
     let finding = findings.into_iter().find(|finding: &Finding| finding.rule == rule.name)?;
-    let sentences = std::iter::once(&*finding.message).chain(finding.advice());
-    // Without the lines of a waiver.
-    let sentences: Vec<&str> = sentences.filter_map(|sentence| sentence.lines().next()).collect();
     let diff = TextDiff::from_lines(&*documents[0].text, &documents[1].text);
     let diff = diff.unified_diff().context_radius(2).header(old, new).to_string();
     let lines: String = diff.lines().take(MOST).map(|line| format!("    {line}\n")).collect();
-    Some(format!("\n{lines}\nReported at `#{}`: {}\n", finding.pointer, sentences.join(" ")))
+    Some(format!("\n{lines}\nReported at `#{}`: {}\n", finding.pointer, finding.in_one_line()))
 }

@@ -1,5 +1,6 @@
 //! The result of a check: one type for every command and every output format.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -28,12 +29,7 @@ pub enum Severity {
 
 impl fmt::Display for Severity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Severity::Info => "info",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-            Severity::Unreadable => "unreadable",
-        })
+        formatter.pad(&format!("{self:?}").to_lowercase())
     }
 }
 
@@ -119,6 +115,12 @@ impl Finding {
         [self.impact.as_str(), self.fix.as_str()].into_iter().filter(|sentence| !sentence.is_empty())
     }
 
+    /// Returns the message, the impact and the fix in one line, without the lines of a waiver.
+    pub fn in_one_line(&self) -> String {
+        let sentences = std::iter::once(&*self.message).chain(self.advice());
+        sentences.filter_map(|sentence| sentence.lines().next()).collect::<Vec<_>>().join(" ")
+    }
+
     /// Sets the values in the document and in the code.
     #[must_use]
     pub fn sides(mut self, document: impl Into<String>, code: impl Into<String>) -> Self {
@@ -176,6 +178,23 @@ impl From<Unreadable> for File {
     }
 }
 
+/// Gives each finding of a report a name that stays the same when lines move, and when other findings come or go.
+#[derive(Debug, Default)]
+pub(crate) struct Fingerprints(HashMap<String, usize>);
+
+impl Fingerprints {
+    /// Returns the fingerprint of a finding: its rule and its place in the tree of the document, which is in `file`.
+    /// Findings that agree in these are numbered.
+    pub(crate) fn of(&mut self, file: &str, finding: &Finding) -> String {
+        let Finding { rule, pointer, subject, instead, .. } = finding;
+        let name = instead.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+        let place = format!("{rule} {file}#{pointer} {subject}{name}");
+        let number = self.0.entry(place.clone()).or_default();
+        *number += 1;
+        format!("{place} {number}")
+    }
+}
+
 /// Returns a text with a capital first letter.
 pub fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
@@ -184,18 +203,12 @@ pub fn capitalised(text: &str) -> String {
 
 /// Returns the number of findings of each severity, such as `2 errors, 1 warning`.
 pub fn summary(severities: impl Iterator<Item = Severity>) -> String {
-    let severities: Vec<Severity> = severities.collect();
-    let nouns = [
-        (Severity::Unreadable, "unreadable place"),
-        (Severity::Error, "error"),
-        (Severity::Warning, "warning"),
-        (Severity::Info, "note"),
-    ];
-    let counted = nouns.into_iter().filter_map(|(severity, noun)| {
-        let count = severities.iter().filter(|known| **known == severity).count();
-        let plural = if count == 1 { "" } else { "s" };
-        (count > 0).then(|| format!("{count} {noun}{plural}"))
-    });
-    let counts: Vec<_> = counted.collect();
+    let mut numbers = [0; 4];
+    severities.for_each(|severity| numbers[severity as usize] += 1);
+    let nouns = ["note", "warning", "error", "unreadable place"];
+    let counts = numbers.into_iter().zip(nouns).rev().filter(|(number, _)| *number > 0);
+    let counts: Vec<_> = counts
+        .map(|(number, noun)| format!("{number} {noun}{}", if number == 1 { "" } else { "s" }))
+        .collect();
     if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") }
 }

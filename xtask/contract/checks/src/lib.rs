@@ -7,7 +7,6 @@
 //! - [`outcome`]: the result of a comparison: the changes, the version, the waivers, and the exit status.
 //! - [`config`]: `contract.toml`: the rules that apply, and the accepted findings.
 //! - [`baseline`]: findings that are accepted because they are older than the check.
-//! - `fingerprint`: names of findings that stay the same when lines move.
 //! - [`registry`]: all rules, by name.
 //! - [`drift`]: compares a document with the document of the code.
 //! - [`breaking`]: compares two versions of a document.
@@ -17,7 +16,6 @@
 //! - `subschema`: decides whether every value of one schema is a value of another.
 //! - `pattern`: the syntax of patterns, and whether a text matches one.
 //! - [`revision`]: reads files, also those in a revision of git.
-//! - [`markdown`]: escapes text of a document for Markdown.
 //! - [`rule`]: the requirement that a finding violates, and the collection of findings.
 //! - [`finding`]: a problem that a check reports.
 
@@ -28,9 +26,7 @@ pub mod drift;
 mod exception;
 pub mod explanation;
 pub mod finding;
-mod fingerprint;
 pub mod lint;
-pub mod markdown;
 pub mod outcome;
 mod pattern;
 pub mod registry;

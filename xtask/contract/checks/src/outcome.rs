@@ -4,7 +4,7 @@ use document::Document;
 use jiff::civil::Date;
 
 use crate::breaking::version::{self, Versions};
-use crate::breaking::{Bump, Change, Side, compare, compare_sides, fix, undo, waivers};
+use crate::breaking::{Bump, Change, compare, fix, undo, waivers};
 use crate::config::{Config, marks};
 use crate::exception::Exceptions;
 use crate::finding::{Finding, Severity, summary};
@@ -43,13 +43,8 @@ impl Outcome {
         Self::of_changes(base, revision, compare(base, revision, today), config, today)
     }
 
-    /// [`Outcome::of`] for documents whose models exist.
-    pub fn of_sides(base: Side<'_>, revision: Side<'_>, config: &Config, today: Date) -> Self {
-        let changes = compare_sides(base, revision, today);
-        Self::of_changes(base.document, revision.document, changes, config, today)
-    }
-
-    fn of_changes(
+    /// [`Outcome::of`] for the changes that [`compare`] returned.
+    pub fn of_changes(
         base: &Document,
         revision: &Document,
         mut changes: Vec<Change>,
@@ -133,19 +128,13 @@ impl Outcome {
     /// The number of changes of each severity, of breaking changes that the version allows, and of waived ones.
     pub fn summary(&self) -> String {
         let (released, rest): (Vec<_>, Vec<_>) = self.all().partition(|change| change.released);
-        let mut summed = Vec::new();
+        let mut summed = summary(rest.iter().map(|change| change.severity));
         if let Some(versions) = self.versions.as_ref().filter(|_| !released.is_empty()) {
             let plural = if released.len() == 1 { "" } else { "s" };
-            summed.push(format!(
-                "{} breaking change{plural}, released as {}",
-                released.len(),
-                versions.revision
-            ));
+            let allowed =
+                format!("{} breaking change{plural}, released as {}", released.len(), versions.revision);
+            summed = if rest.is_empty() { allowed } else { format!("{allowed}, {summed}") };
         }
-        if summed.is_empty() || !rest.is_empty() {
-            summed.push(summary(rest.into_iter().map(|change| change.severity)));
-        }
-        let summed = summed.join(", ");
         match self.all().filter(|change| change.waived.is_some()).count() {
             0 => summed,
             waived => format!("{summed} ({waived} waived)"),

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use document::names;
+use document::names::nearest;
+use document::shortened;
 
 use crate::rule::Rule;
 use crate::{breaking, drift, lint};
@@ -19,12 +20,6 @@ pub fn families() -> Vec<(&'static str, Vec<&'static Rule>)> {
 /// All rules, family by family.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     families().into_iter().flat_map(|(_, rules)| rules)
-}
-
-/// The family of the rule with this name.
-pub fn family(name: &str) -> Option<&'static str> {
-    let has = |rules: &[&Rule]| rules.iter().any(|rule| rule.name == name);
-    families().into_iter().find_map(|(family, rules)| has(&rules).then_some(family))
 }
 
 /// The rule with this name.
@@ -47,16 +42,18 @@ fn others(rule: &Rule) -> impl Iterator<Item = &'static str> {
     programs.flat_map(|(_, names)| names.split(", "))
 }
 
-/// Returns the rule with the most similar name, here or in another program.
-pub fn nearest(name: &str) -> Option<&'static str> {
-    names::nearest(name, rules().flat_map(|rule| std::iter::once(rule.name).chain(others(rule))))
+/// Says that there is no rule with this name, and which one may be meant, here or in another program.
+pub fn unknown(name: &str) -> String {
+    let near = nearest(name, rules().flat_map(|rule| std::iter::once(rule.name).chain(others(rule))));
+    let meant = near.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
+    format!("there is no rule `{}`.{meant}", shortened(name))
 }
 
-/// Rules as a Markdown table.
-pub fn table(rules: impl Iterator<Item = &'static Rule>) -> String {
+/// All rules as a Markdown table.
+pub fn table() -> String {
     let mut table = "| rule | severity | profile | explanation | origin |\n".to_owned();
     table.push_str("| --- | --- | --- | --- | --- |\n");
-    for rule in rules {
+    for rule in rules() {
         let Rule { name, profile, explanation, origin, .. } = rule;
         let (severity, explanation) = (severity(rule), explanation.replace('|', "\\|"));
         // Writing to a string cannot fail.

@@ -8,18 +8,28 @@ use std::process::Command;
 
 use document::{Document, Problem, Span, Unreadable, decode};
 
+use crate::finding::File;
+
 /// Reads a document.
 ///
 /// # Errors
-/// When it does not exist, or is not OpenAPI 3.0.
-pub fn load(path: &Path) -> Result<Document, Unreadable> {
-    let name = path.to_string_lossy();
-    let unreadable = |text, problem| Unreadable { path: name.to_string(), text, problem };
-    let start = Span { line: 1, column: 1, ..Span::default() };
-    let bytes = read(path).map_err(|message| unreadable(String::new(), Problem { span: start, message }))?;
-    let text = decode(&bytes)
-        .map_err(|problem| unreadable(String::from_utf8_lossy(&bytes).into_owned(), problem))?;
-    Document::parse(&name, text)
+/// The file with a finding, if it does not exist or is not OpenAPI 3.0.
+pub fn load(path: &Path) -> Result<Document, File> {
+    let name = path.display().to_string();
+    let bytes = read(path).map_err(|message| unusable(path, message))?;
+    match decode(&bytes) {
+        Ok(text) => Ok(Document::parse(&name, text)?),
+        Err(problem) => {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            Err(Unreadable { path: name, text, problem }.into())
+        }
+    }
+}
+
+/// Returns a file that cannot be read or written, and why.
+pub fn unusable(path: &Path, message: String) -> File {
+    let problem = Problem { span: Span { line: 1, column: 1, ..Span::default() }, message };
+    Unreadable { path: path.display().to_string(), text: String::new(), problem }.into()
 }
 
 /// Reads a file.
@@ -27,7 +37,7 @@ pub fn load(path: &Path) -> Result<Document, Unreadable> {
 /// # Errors
 /// A message for people.
 pub fn read(path: &Path) -> Result<Vec<u8>, String> {
-    if is_standard_input(path) {
+    if path == Path::new("-") {
         let mut bytes = Vec::new();
         return io::stdin().read_to_end(&mut bytes).map(|_| bytes).map_err(|error| error.to_string());
     }
@@ -55,21 +65,15 @@ pub fn stamp(path: &Path) -> Option<String> {
 
 fn git(command: &str, path: &Path) -> Result<Vec<u8>, String> {
     let output = Command::new("git").arg(command).arg(path).output();
-    let output = output.map_err(|error| {
-        format!("there is no such file, and git cannot be run to read it from a revision: {error}")
-    })?;
-    if !output.status.success() {
-        let reason = String::from_utf8_lossy(&output.stderr);
-        return Err(format!(
-            "there is no such file, and `git {command}` failed: {}",
-            reason.trim().trim_end_matches('.')
-        ));
+    let failed = |reason: &str| {
+        format!("there is no such file, and `git {command}` failed: {}", reason.trim().trim_end_matches('.'))
+    };
+    let output = output.map_err(|error| failed(&error.to_string()))?;
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        Err(failed(&String::from_utf8_lossy(&output.stderr)))
     }
-    Ok(output.stdout)
-}
-
-fn is_standard_input(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 /// Returns the path in `REVISION:PATH`. `None` for a file.
@@ -81,13 +85,8 @@ pub fn in_revision(path: &Path) -> Option<&str> {
 /// Returns where a document is in the working tree of the repository at `root`.
 pub fn in_working_tree(path: &Path, root: &Path) -> PathBuf {
     match in_revision(path) {
-        Some(inside) if inside.starts_with("../") => inside.into(),
-        Some(inside) if inside.starts_with("./") => inside[2..].into(),
-        Some(inside) => {
-            let file = root.join(inside);
-            let here = std::env::current_dir().unwrap_or_default();
-            file.strip_prefix(here).map(Path::to_owned).unwrap_or(file)
-        }
+        Some(inside) if inside.starts_with("../") || inside.starts_with("./") => inside.into(),
+        Some(inside) => root.join(inside),
         None => path.to_owned(),
     }
 }

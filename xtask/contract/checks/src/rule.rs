@@ -34,11 +34,7 @@ pub enum Profile {
 
 impl fmt::Display for Profile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Spec => "spec",
-            Self::Recommended => "recommended",
-            Self::Strict => "strict",
-        })
+        formatter.pad(&format!("{self:?}").to_lowercase())
     }
 }
 
@@ -121,12 +117,11 @@ pub struct Findings {
     searched: usize,
     /// The names of rules whose findings are not collected.
     off: HashSet<&'static str>,
-    found: Vec<(Profile, Finding)>,
+    /// Each with the place in the value of an alias, if it is at an alias.
+    found: Vec<(Profile, Option<Span>, Finding)>,
     /// Rule, place, hash of the message, and whether the place is in the value of an alias. The value has the same findings
     /// at each alias.
     known: HashSet<(&'static str, usize, usize, u64, bool)>,
-    /// For the findings at an alias, by their number, the place in its value.
-    aliases: BTreeMap<usize, Span>,
     /// By rule, the first finding that was left out, and how many there are.
     left_out: BTreeMap<&'static str, (Profile, Finding, usize)>,
     bytes: usize,
@@ -201,7 +196,7 @@ impl Findings {
         fix: impl Into<String>,
     ) -> Added<'_> {
         let found = self.record(rule, spot, message.into(), fix.into()).then(|| self.found.last_mut());
-        Added { finding: found.flatten().map(|(_, finding)| finding), searched: &mut self.searched }
+        Added { finding: found.flatten().map(|(.., finding)| finding), searched: &mut self.searched }
     }
 
     /// Records a finding. Returns whether it is new, and within the limit.
@@ -223,19 +218,20 @@ impl Findings {
         if let Some(alias) = spot.alias {
             message += &format!(" The value is that of line {}.", spot.span.line);
             finding.span = alias;
-            self.aliases.insert(self.found.len(), spot.span);
         }
         self.bytes += size_of::<Finding>() + spot.pointer.len() + 2 * message.len();
-        self.found.push((rule.profile, finding.message(&spot.subject, message).fix(fix)));
+        let value = spot.alias.is_some().then_some(spot.span);
+        self.found.push((rule.profile, value, finding.message(&spot.subject, message).fix(fix)));
         true
     }
 
     /// Returns the JSON pointers of what is invalid, or has a finding of one of these rules.
     pub fn places(&self, rules: &[&Rule]) -> BTreeSet<String> {
-        let is_meant = |(profile, finding): &&(Profile, Finding)| {
-            *profile == Profile::Spec || rules.iter().any(|rule| rule.name == finding.rule)
+        let is_meant = |profile: Profile, finding: &Finding| {
+            profile == Profile::Spec || rules.iter().any(|rule| rule.name == finding.rule)
         };
-        self.found.iter().filter(is_meant).map(|(_, finding)| finding.pointer.clone()).collect()
+        let meant = self.found.iter().filter(|(profile, _, finding)| is_meant(*profile, finding));
+        meant.map(|(.., finding)| finding.pointer.clone()).collect()
     }
 
     /// Returns an empty collection, which drops the findings of the rules with these names.
@@ -256,21 +252,18 @@ impl Findings {
     /// All findings: those about validity first, then in the order of the file.
     pub fn sorted(mut self) -> Vec<Finding> {
         let key = |finding: &Finding, span: Span| (finding.rule.clone(), span.start, span.end);
-        let own = self.found.iter().enumerate().filter(|(number, _)| !self.aliases.contains_key(number));
-        let own: HashSet<_> = own.map(|(_, (_, finding))| key(finding, finding.span)).collect();
-        let mut numbers = 0..;
+        let own = self.found.iter().filter(|(_, value, _)| value.is_none());
+        let own: HashSet<_> = own.map(|(.., finding)| key(finding, finding.span)).collect();
         // What is wrong in a value by itself has a finding there, and none at its aliases.
-        self.found.retain(|(_, finding)| {
-            let place = numbers.next().and_then(|number| self.aliases.get(&number));
-            !place.is_some_and(|place| own.contains(&key(finding, *place)))
-        });
+        self.found
+            .retain(|(_, value, finding)| value.is_none_or(|value| !own.contains(&key(finding, value))));
         let left_out = self.left_out.into_values();
-        self.found.extend(left_out.map(|(profile, finding, number)| (profile, not_shown(finding, number))));
-        let place = |(profile, finding): &(Profile, Finding)| {
+        self.found
+            .extend(left_out.map(|(profile, finding, number)| (profile, None, not_shown(finding, number))));
+        self.found.sort_by_cached_key(|(profile, _, finding)| {
             (*profile != Profile::Spec, finding.span.start, finding.rule.clone())
-        };
-        self.found.sort_by_cached_key(place);
-        self.found.into_iter().map(|(_, finding)| finding).collect()
+        });
+        self.found.into_iter().map(|(.., finding)| finding).collect()
     }
 }
 

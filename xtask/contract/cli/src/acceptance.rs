@@ -1,15 +1,17 @@
 //! The result of a check of one document, and what it accepts: by severity, and by a baseline.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use checks::baseline::Baseline;
 use checks::config::{Applied, Config};
-use checks::finding::{File, Severity, summary};
+use checks::finding::{File, Finding, Severity, summary};
+use checks::registry;
 use checks::report::Format;
+use checks::revision::unusable;
 use document::Document;
 
-use crate::{Checked, files, unusable};
+use crate::Checked;
 
 /// The options of a command that checks one document.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -27,63 +29,65 @@ pub struct Acceptance {
     /// The accepted findings: a file that `--write-baseline` wrote. Entries that no longer occur are reported.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// Write the findings to a baseline instead of printing them. It keeps the entries of other commands.
+    /// Write the findings to a baseline instead of printing them.
     #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
     pub write_baseline: Option<PathBuf>,
 }
 
 impl Acceptance {
-    /// Whether a baseline is read or written.
-    pub(crate) fn has_baseline(&self) -> bool {
-        self.baseline.is_some() || self.write_baseline.is_some()
-    }
-
     /// Returns the configuration for a document, with the baseline.
     pub(crate) fn configure(&self, document: &Path, root: &Path) -> Result<Config, File> {
         let mut config = self.common.load_config(document, root)?;
         if let Some(path) = &self.baseline {
             let text = fs::read_to_string(path).map_err(|error| {
-                let message = format!("The baseline cannot be read: {error}.");
-                unusable(path, message, "Write it with `--write-baseline`.")
+                unusable(
+                    path,
+                    format!("the baseline cannot be read; write it with `--write-baseline`: {error}"),
+                )
             })?;
             config.baseline = Baseline { path: path.display().to_string(), text };
         }
-        // A baseline has all findings.
-        Ok(if self.write_baseline.is_some() { config.without_limit() } else { config })
+        Ok(config)
     }
 
     /// Returns the result of a check. Writes the baseline instead, if it is to be written.
     pub(crate) fn conclude(
         &self,
-        command: &str,
         config: Config,
         document: Document,
         mut applied: Applied,
     ) -> Result<Checked, File> {
-        let mut written = None;
-        if let Some(path) = &self.write_baseline {
-            let old = match fs::read_to_string(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                old => Ok(Baseline { path: String::new(), text: old.unwrap_or_default() }),
+        let counted = |findings: &[Finding]| summary(findings.iter().map(|finding| finding.severity));
+        let summary = if let Some(path) = &self.write_baseline {
+            let is_accepted = |finding: &mut Finding| {
+                finding.severity < Severity::Unreadable && registry::find(&finding.rule).is_some()
             };
-            let writing = old.and_then(|old| fs::write(path, old.with(&applied.findings, command)));
-            writing.map_err(|error| {
-                let message = format!("The baseline cannot be written: {error}.");
-                unusable(path, message, "Check the path and its permissions.")
-            })?;
-            let accepted = applied.findings.extract_if(.., |it| it.severity < Severity::Unreadable);
-            let accepted = summary(accepted.map(|finding| finding.severity));
-            written = Some(format!("{accepted} written to {}", path.display()));
-        }
-        let severities = || applied.findings.iter().map(|finding| finding.severity);
-        let summary = written.unwrap_or_else(|| match applied.ignored.len() {
-            0 => summary(severities()),
-            accepted => format!("{} ({accepted} accepted)", summary(severities())),
-        });
-        let status = match severities().max() {
+            let accepted: Vec<_> = applied.findings.extract_if(.., is_accepted).collect();
+            fs::write(path, Baseline::text(&accepted))
+                .map_err(|error| unusable(path, format!("the baseline cannot be written: {error}")))?;
+            format!("{} written to {}", counted(&accepted), path.display())
+        } else {
+            applied.findings = config.limited(applied.findings);
+            match applied.ignored.len() {
+                0 => counted(&applied.findings),
+                accepted => format!("{} ({accepted} accepted)", counted(&applied.findings)),
+            }
+        };
+        let status = match applied.findings.iter().map(|finding| finding.severity).max() {
             Some(Severity::Unreadable) => 2,
             most => u8::from(most.is_some_and(|most| most >= self.fail_on)),
         };
-        Ok(Checked { files: files(config, document, applied, self.format).into(), summary, status })
+        let Applied { mut findings, ignored, unused, outdated } = applied;
+        if matches!(self.format, Format::Json | Format::Sarif | Format::Junit) {
+            // The other formats count those that are accepted.
+            findings.extend(ignored);
+        }
+        let Baseline { path, text } = config.baseline;
+        let files = vec![
+            File { path: config.path, text: config.text, findings: unused },
+            File { path, text, findings: Vec::from_iter(outdated) },
+            File { path: document.path, text: document.text, findings },
+        ];
+        Ok(Checked { files, summary, status })
     }
 }

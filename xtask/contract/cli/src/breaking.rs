@@ -7,10 +7,9 @@ use std::path::Path;
 use checks::finding::{File, Finding, Severity, summary};
 use checks::outcome::{FailOn, Outcome};
 use checks::report::{Format, Sources};
+use checks::revision::load;
 
-use crate::{Checked, load_document, refuse};
-
-const NAME: &str = "breaking";
+use crate::Checked;
 
 /// The options of the command.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -34,26 +33,27 @@ pub struct Options {
 
 /// Compares `revision` with `base`, the version that clients rely on. Returns the exit status.
 pub fn run(base: &Path, revision: &Path, options: &Options, root: &Path) -> u8 {
-    match compare(base, revision, options, root) {
-        Ok(checked) => checked.print(NAME, options.format, &Sources::new(root)),
-        Err(files) => refuse(NAME, options.format, files, root),
-    }
+    let checked = compare(base, revision, options, root).unwrap_or_else(|refused| refused);
+    checked.print("breaking", options.format, &Sources::new(root))
 }
 
-fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Result<Checked, Vec<File>> {
+fn compare(base: &Path, revision: &Path, options: &Options, root: &Path) -> Result<Checked, Checked> {
     let common = &options.common;
-    let config = common.load_config(revision, root).map_err(|file| vec![file])?;
+    let config = common.load_config(revision, root)?;
     // Reading takes most of the time, and the two files are independent.
     let (base, revision) = std::thread::scope(|scope| {
-        let reading = scope.spawn(|| load_document(base));
-        let revision = load_document(revision);
+        let reading = scope.spawn(|| load(base));
+        let revision = load(revision);
         // The other thread cannot panic.
         (reading.join().unwrap_or_else(|panic| resume_unwind(panic)), revision)
     });
     let (base, revision) = match (base, revision) {
         // The process ends soon, and frees large documents faster as a whole.
         (Ok(base), Ok(revision)) => (ManuallyDrop::new(base), ManuallyDrop::new(revision)),
-        (base, revision) => return Err(base.err().into_iter().chain(revision.err()).collect()),
+        (base, revision) => {
+            let files = base.err().into_iter().chain(revision.err()).collect();
+            return Err(Checked { files, summary: String::new(), status: 2 });
+        }
     };
     let outcome = Outcome::of(&base, &revision, &config, common.today());
     // The revision is last, and its version the last finding.

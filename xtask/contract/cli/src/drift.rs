@@ -2,21 +2,21 @@
 
 use std::path::Path;
 
-use checks::drift;
-use checks::finding::Finding;
+use checks::finding::{File, Finding};
 use checks::report::Sources;
+use checks::{drift, revision};
 use document::Document;
 
+use crate::Checked;
 use crate::acceptance::Acceptance;
-use crate::{Checked, refuse};
 
 const NAME: &str = "drift";
 
 /// Runs the command for the generated document in the file `code`. Returns the exit status.
 pub fn run(document: &Path, code: &Path, options: &Acceptance, root: &Path) -> u8 {
-    match crate::load_document(code) {
+    match revision::load(code) {
         Ok(code) => compare(document, &code, options, root, |_| Sources::new(root)),
-        Err(file) => refuse(NAME, options.format, vec![file], root),
+        Err(file) => Checked::from(file).print(NAME, options.format, &Sources::new(root)),
     }
 }
 
@@ -29,17 +29,17 @@ pub fn compare(
     root: &Path,
     locate: impl FnOnce(&mut [Finding]) -> Sources,
 ) -> u8 {
-    let compare = || {
+    let compare = || -> Result<u8, File> {
         let config = options.configure(document, root)?;
-        let document = crate::load_document(document)?;
+        let document = revision::load(document)?;
         let mut applied = config.apply(&document, drift::compare(&document, code), NAME);
         let sources = locate(&mut applied.findings);
         let agree = applied.findings.is_empty() && options.write_baseline.is_none();
         let name = document.path.clone();
-        let checked = options.conclude(NAME, config, document, applied)?;
+        let checked = options.conclude(config, document, applied)?;
         let summary = if agree { "the document and the code agree" } else { &checked.summary };
         let checked = Checked { summary: format!("{name}: {summary}"), ..checked };
         Ok(checked.print(NAME, options.format, &sources))
     };
-    compare().unwrap_or_else(|file| refuse(NAME, options.format, vec![file], root))
+    compare().unwrap_or_else(|file| Checked::from(file).print(NAME, options.format, &Sources::new(root)))
 }

@@ -54,9 +54,8 @@ pub(crate) fn fixed(
 
 /// Returns the number of findings about validity.
 fn invalid(findings: &[Finding]) -> usize {
-    let is_spec =
-        |finding: &&Finding| registry::find(&finding.rule).is_none_or(|rule| rule.profile == Profile::Spec);
-    findings.iter().filter(is_spec).count()
+    let is_spec = |rule: &str| registry::find(rule).is_none_or(|rule| rule.profile == Profile::Spec);
+    findings.iter().filter(|finding| is_spec(&finding.rule)).count()
 }
 
 /// The repairs of one rule.
@@ -95,15 +94,12 @@ fn batch(document: &Document, findings: &[Finding], fix: Fix, refused: &HashSet<
 }
 
 fn chosen(finding: &Finding, fix: Fix) -> Option<&Repair> {
+    let is_safe = || registry::find(&finding.rule).is_some_and(|rule| rule.fix == rule::Fix::Safe);
     match (fix, finding.repairs.as_slice()) {
         (Fix::All, [repair, ..]) => Some(repair),
-        (Fix::Safe, [repair]) if is_safe(&finding.rule) => Some(repair),
+        (Fix::Safe, [repair]) if is_safe() => Some(repair),
         _ => None,
     }
-}
-
-fn is_safe(rule: &str) -> bool {
-    registry::find(rule).is_some_and(|rule| rule.fix == rule::Fix::Safe)
 }
 
 /// Replaces a file as a whole, so that a reader or an interruption never sees half of it.

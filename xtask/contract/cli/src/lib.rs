@@ -21,13 +21,10 @@ pub mod lint;
 
 use std::path::{Path, PathBuf};
 
-use checks::baseline::Baseline;
-use checks::config::{Applied, Config};
-use checks::finding::{File, Finding, Severity};
-use checks::report::{self, About, Format, Report, Sources};
+use checks::config::Config;
+use checks::finding::File;
+use checks::report::{self, Format, Report, Sources};
 use checks::revision;
-use document::place::Subject;
-use document::{Document, Span};
 use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -56,12 +53,6 @@ impl Options {
     }
 }
 
-/// Prints the reasons why files cannot be used. Returns the exit status.
-fn refuse(command: &str, format: Format, files: Vec<File>, root: &Path) -> u8 {
-    let refused = Checked { files, summary: String::new(), status: 2 };
-    refused.print(command, format, &Sources::new(root))
-}
-
 /// The result of a command.
 #[derive(Debug, Default)]
 struct Checked {
@@ -74,39 +65,15 @@ struct Checked {
 impl Checked {
     /// Prints the findings. Returns the exit status.
     fn print(&self, command: &str, format: Format, sources: &Sources) -> u8 {
-        let files = self.files.iter();
-        let files = files.map(|it| About { path: &it.path, text: &it.text, findings: &it.findings });
-        let files: Vec<_> = files.collect();
-        let report = Report { command, files: &files, sources, summary: &self.summary };
+        let report = Report { command, files: &self.files, sources, summary: &self.summary };
         report::write(&report::render(format, &report));
         self.status
     }
 }
 
-/// Returns the configuration, the baseline and the document of a check, with their findings.
-fn files(config: Config, document: Document, applied: Applied, format: Format) -> [File; 3] {
-    let Applied { mut findings, ignored, unused, outdated } = applied;
-    if matches!(format, Format::Json | Format::Sarif | Format::Junit) {
-        // The other formats count those that are accepted.
-        findings.extend(ignored);
+/// The result of a command that cannot use a file.
+impl From<File> for Checked {
+    fn from(file: File) -> Self {
+        Self { files: vec![file], summary: String::new(), status: 2 }
     }
-    let Baseline { path, text } = config.baseline;
-    [
-        File { path: config.path, text: config.text, findings: unused },
-        File { path, text, findings: Vec::from_iter(outdated) },
-        File { path: document.path, text: document.text, findings },
-    ]
-}
-
-/// Returns a file that cannot be used, and why.
-fn unusable(path: &Path, message: String, fix: &str) -> File {
-    let finding = Finding::new(Severity::Unreadable, "unreadable", "", Span::within("", 0..0))
-        .message(&Subject::document(), message)
-        .fix(fix);
-    File { path: path.display().to_string(), text: String::new(), findings: vec![finding] }
-}
-
-/// Reads a document.
-fn load_document(path: &Path) -> Result<Document, File> {
-    Ok(revision::load(path)?)
 }

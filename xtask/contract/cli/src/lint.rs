@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use checks::explanation;
 use checks::finding::File;
 use checks::lint::lint;
-use checks::registry;
 use checks::report::{self, Sources};
+use checks::revision::{load, unusable};
 use checks::rule::Profile;
+use checks::{explanation, registry};
 use similar::TextDiff;
 
+use crate::Checked;
 use crate::acceptance::Acceptance;
 use crate::fix::{self, Fix};
-use crate::{Checked, unusable};
 
 /// The options of the command.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -45,20 +45,20 @@ const NAME: &str = "lint";
 /// the exit status.
 pub fn run(paths: &[PathBuf], options: &Options, root: &Path) -> u8 {
     if options.rules {
-        report::write(&registry::table(registry::rules()));
+        report::write(&registry::table());
         return 0;
     }
     if let Some(name) = &options.explain {
         return explain(name);
     }
-    if paths.len() > 1 && options.acceptance.has_baseline() {
+    let Acceptance { format, baseline, write_baseline, .. } = &options.acceptance;
+    if paths.len() > 1 && (baseline.is_some() || write_baseline.is_some()) {
         anstream::eprintln!("error: a baseline belongs to one document; run the command for each document");
         return 2;
     }
     let mut all = Checked::default();
     for path in paths {
-        let refused = |file| Checked { files: vec![file], summary: String::new(), status: 2 };
-        let Checked { files, summary, status } = check(path, options, root).unwrap_or_else(refused);
+        let Checked { files, summary, status } = check(path, options, root).unwrap_or_else(Checked::from);
         all.files.extend(files);
         if !all.summary.is_empty() && !summary.is_empty() {
             all.summary.push('\n');
@@ -69,50 +69,45 @@ pub fn run(paths: &[PathBuf], options: &Options, root: &Path) -> u8 {
     if options.dry_run && all.files.is_empty() {
         return all.status;
     }
-    all.print(NAME, options.acceptance.format, &Sources::new(root))
+    all.print(NAME, *format, &Sources::new(root))
 }
 
 fn check(path: &Path, options: &Options, root: &Path) -> Result<Checked, File> {
     let Options { acceptance, profile, fix, dry_run, .. } = options;
-    let common = &acceptance.common;
-    let config = acceptance.configure(path, root)?.with_profile(*profile);
-    let mut document = crate::load_document(path)?;
+    let mut config = acceptance.configure(path, root)?;
+    config.profile = profile.unwrap_or(config.profile);
+    let settings = config.settings(acceptance.common.today());
+    let check = |document: &_| config.apply(document, lint(document, settings.clone()), NAME);
+    let mut document = load(path)?;
     let mut made = String::new();
     if let Some(fix) = fix {
         if !path.exists() {
-            let message = "Only a file can be fixed.".to_owned();
-            return Err(unusable(path, message, "Write the path of a file."));
+            return Err(unusable(path, "only a file can be fixed".to_owned()));
         }
         let old = document.text.clone();
-        let all = common.load_config(path, root)?.with_profile(*profile).without_limit();
-        let check =
-            |document: &_| all.apply(document, lint(document, all.settings(common.today())), NAME).findings;
         let number;
-        (document, number) = fix::fixed(document, *fix, check);
+        (document, number) = fix::fixed(document, *fix, |document| check(document).findings);
         if *dry_run {
             let diff = TextDiff::from_lines(&old, &document.text);
             report::write(&diff.unified_diff().header(&document.path, &document.path).to_string());
             return Ok(Checked { status: u8::from(old != document.text), ..Checked::default() });
         }
         if number > 0 {
-            fix::replace(path, &document.text).map_err(|error| {
-                let message = format!("The file cannot be replaced: {error}.");
-                unusable(path, message, "Check the permissions of its directory.")
-            })?;
+            fix::replace(path, &document.text)
+                .map_err(|error| unusable(path, format!("the file cannot be replaced: {error}")))?;
         }
         made = format!("{number} fixed, ");
     }
     let name = document.path.clone();
-    let applied = config.apply(&document, lint(&document, config.settings(common.today())), NAME);
-    let checked = acceptance.conclude(NAME, config, document, applied)?;
+    let applied = check(&document);
+    let checked = acceptance.conclude(config, document, applied)?;
     Ok(Checked { summary: format!("{name}: {made}{}", checked.summary), ..checked })
 }
 
 fn explain(name: &str) -> u8 {
     let rules = registry::named(name);
     if rules.is_empty() {
-        let near = registry::nearest(name).map(|near| format!("; did you mean `{near}`?"));
-        anstream::eprintln!("error: there is no rule `{name}`{}", near.unwrap_or_default());
+        anstream::eprintln!("error: {}", registry::unknown(name));
         return 2;
     }
     let explained: Vec<_> = rules.into_iter().map(explanation::explain).collect();

@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use checks::config::{Applied, Config};
+use checks::breaking::compare_sides;
+use checks::config::Config;
 use checks::finding::{Finding, Severity};
 use checks::lint;
 use checks::outcome::Outcome;
@@ -116,13 +117,15 @@ fn findings(project: &dyn Project, tree: &Tree, base: &mut Option<Base>) -> Foun
         unchecked("configuration", message, fix)
     })?;
     let found = lint::check(tree.model(), config.settings(today()));
-    let Applied { mut findings, .. } = config.apply(tree.document(), found, "lint");
+    let mut findings = config.limited(config.apply(tree.document(), found, "lint").findings);
     if let Some(path) = project.base().filter(|_| project.document().is_none_or(|document| document == path))
     {
         let read = Base::updated(base.take(), path);
         match &base.insert(read).tree {
             Ok(base) => {
-                let outcome = Outcome::of_sides(base.side(), tree.side(), &config, today());
+                let changes = compare_sides(base.side(), tree.side(), today());
+                let (base, document) = (base.document(), tree.document());
+                let outcome = Outcome::of_changes(base, document, changes, &config, today());
                 findings.extend(outcome.in_file(&tree.document().path));
             }
             Err(problem) => {

@@ -77,7 +77,8 @@ fn documents(root: &Path, today: Date, problems: &mut Vec<String>) -> Result<(),
             problems.push(format!("{RELEASED}/{version}.json differs in content from {version}.yaml"));
         }
         // Validity only: lint rules may have been added since the release.
-        let validity = Config::default().with_profile(Some(Profile::Spec));
+        let mut validity = Config::default();
+        validity.profile = Profile::Spec;
         let errors = errors(&validity, &document, lint(&document, today), "lint");
         if !errors.is_empty() {
             problems.push(first(&document.path, &errors, "it must not have been released"));

@@ -45,7 +45,7 @@ impl Sources {
             };
             let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
             sources.index.add(&name, &parsed.items);
-            sources.shown.add(name, text);
+            sources.shown.files.insert(name, text);
         }
         sources
     }

@@ -6,9 +6,9 @@
 use std::path::Path;
 
 use checks::drift::compare;
-use checks::finding::{Finding, summary};
-use checks::report::{About, Format, Report, render};
-use document::{Document, Unreadable};
+use checks::finding::{File, summary};
+use checks::report::{Format, Report, render};
+use document::Document;
 use expect_test::{ExpectFile, expect_file};
 use project::source::Sources;
 
@@ -22,22 +22,20 @@ fn rendered(format: Format) -> String {
     let mut findings = compare(&document, &code);
     let sources = Sources::read(&shop);
     sources.locate_all(&mut findings);
-    let about = About { path: &document.path, text: &document.text, findings: &findings };
-    shown(format, about, &sources)
+    shown(format, File { path: document.path, text: document.text, findings }, &sources)
 }
 
 fn unreadable(format: Format) -> String {
-    let Unreadable { path, text, problem } =
+    let unreadable =
         Document::parse("tests/golden/shop/broken.yaml", "openapi: 3.0.3\ninfo: [100%,\n").unwrap_err();
-    let finding = Finding::from(&Unreadable { path: path.clone(), text: text.clone(), problem });
     let sources = Sources::none(&Path::new(env!("CARGO_MANIFEST_DIR")).join(SHOP));
-    shown(format, About { path: &path, text: &text, findings: &[finding] }, &sources)
+    shown(format, unreadable.into(), &sources)
 }
 
-fn shown(format: Format, about: About<'_>, sources: &Sources) -> String {
-    let summary = summary(about.findings.iter().map(|finding| finding.severity));
-    let summary = format!("{}: {summary}", about.path);
-    render(format, &Report { command: "drift", files: &[about], sources: sources.shown(), summary: &summary })
+fn shown(format: Format, file: File, sources: &Sources) -> String {
+    let summary = summary(file.findings.iter().map(|finding| finding.severity));
+    let summary = format!("{}: {summary}", file.path);
+    render(format, &Report { command: "drift", files: &[file], sources: sources.shown(), summary: &summary })
 }
 
 fn check(golden: ExpectFile, format: Format) {

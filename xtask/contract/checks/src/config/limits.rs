@@ -1,10 +1,10 @@
 //! The limits that the configuration can set.
 
-use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
+use std::collections::HashMap;
 
 use serde::Deserialize;
 
+use super::Config;
 use crate::finding::Finding;
 use crate::lint::SUNSET_DAYS;
 use crate::registry;
@@ -15,42 +15,39 @@ use crate::rule::{Profile, not_shown};
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct Limits {
     /// The limit of findings of one rule in a report. It does not apply to findings about validity.
-    pub(super) findings_per_rule: NonZeroUsize,
+    findings_per_rule: usize,
     /// The number of days before a sunset on which warnings begin.
     pub(super) sunset_days: u16,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            findings_per_rule: NonZeroUsize::new(100).unwrap_or(NonZeroUsize::MIN),
-            sunset_days: SUNSET_DAYS,
-        }
+        Self { findings_per_rule: 100, sunset_days: SUNSET_DAYS }
     }
 }
 
-impl Limits {
-    /// Replaces the findings of a rule beyond the limit by one that counts them, at the place of the first.
-    pub(super) fn limited(self, findings: Vec<Finding>) -> Vec<Finding> {
-        let most = self.findings_per_rule.get();
-        let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
-        let (mut kept, mut first): (Vec<Finding>, BTreeMap<String, usize>) = (Vec::new(), BTreeMap::new());
+impl Config {
+    /// Replaces the findings of a rule beyond the limit by one that counts them, at the place of the first. Findings
+    /// about validity have no limit.
+    pub fn limited(&self, findings: Vec<Finding>) -> Vec<Finding> {
+        let limit = |rule: &str| match registry::find(rule) {
+            Some(rule) if rule.profile != Profile::Spec => self.limits.findings_per_rule,
+            _ => usize::MAX,
+        };
+        // By rule, the limit, the number of findings, and the position of the last one that is kept.
+        let mut rules: HashMap<String, (usize, usize, usize)> = HashMap::new();
+        let mut kept: Vec<Finding> = Vec::new();
         for finding in findings {
-            let number = numbers.entry(finding.rule.clone()).or_default();
-            *number += 1;
-            let is_limited =
-                || registry::find(&finding.rule).is_some_and(|rule| rule.profile != Profile::Spec);
-            if *number <= most || !is_limited() {
-                kept.push(finding);
-            } else if *number == most + 1 {
-                first.insert(finding.rule.clone(), kept.len());
+            let counted = rules.entry(finding.rule.clone()).or_insert_with(|| (limit(&finding.rule), 0, 0));
+            if counted.1 <= counted.0 {
+                counted.2 = kept.len();
                 kept.push(finding);
             }
+            counted.1 += 1;
         }
-        for (rule, position) in first {
-            let number = numbers[&rule] - most;
+        for (limit, number, last) in rules.into_values().filter(|(limit, number, _)| number > limit) {
             let fix = "Raise `findings-per-rule` below `[limits]` to see them.";
-            kept[position] = not_shown(std::mem::take(&mut kept[position]), number).fix(fix);
+            kept[last] = not_shown(std::mem::take(&mut kept[last]), number - limit).fix(fix);
         }
         kept
     }

@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use crate::finding::{Finding, Location, Severity};
 use document::place::Subject;
-use document::shortened;
 use document::{Document, Entry, Node, Value, pointer};
 
 use crate::exception::{EXTENSION, Exception};
 use crate::registry;
 
-/// The limit of names that are searched for a similar rule.
-const MAX_SEARCHED: usize = 100;
+/// The limit of names without a rule that are reported, since a similar name is searched for each.
+const MAX_UNKNOWN: usize = 100;
 
 /// Returns the exceptions in a document, and the findings about those that cannot be used.
 pub(crate) fn read(document: &Document) -> (Vec<Exception>, Vec<Finding>) {
@@ -36,23 +35,20 @@ pub(crate) fn read(document: &Document) -> (Vec<Exception>, Vec<Finding>) {
                     .entry(rule)
                     .or_insert_with(|| registry::named(rule).into_iter().map(|rule| rule.name).collect());
                 if rules.is_empty() {
-                    let message = match problems.len() < MAX_SEARCHED {
-                        true => super::unknown(rule),
-                        false => format!("there is no rule `{}`.", shortened(rule)),
-                    };
-                    let finding = Finding::new(Severity::Warning, "ignore-unknown", &pointer, span);
-                    problems.push(finding.message(&Subject::document(), format!("`{EXTENSION}`: {message}")));
+                    if problems.len() < MAX_UNKNOWN {
+                        let message = format!("`{EXTENSION}`: {}", registry::unknown(rule));
+                        let finding = Finding::new(Severity::Warning, "ignore-unknown", &pointer, span);
+                        problems.push(finding.message(&Subject::document(), message));
+                    }
                     continue;
                 }
                 exceptions.push(Exception {
                     rule: rule.to_owned(),
                     rules: Arc::clone(rules),
                     at: at.clone(),
-                    operation: None,
-                    path: None,
                     reason: reason.unwrap_or("The document accepts it.").to_owned(),
-                    term: None,
                     place: Location { file: document.path.clone(), pointer: pointer.clone(), span },
+                    ..Exception::default()
                 });
             }
         }

@@ -2,18 +2,15 @@
 
 mod limits;
 pub(crate) mod marks;
-mod search;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
-use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::{env, fs};
 
-use clap::ValueEnum as _;
 use document::place::Subject;
 use document::{Document, Span, shortened};
 use glob::Pattern;
@@ -24,15 +21,18 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use limits::Limits;
-use search::nearest;
 
-use crate::baseline::{Baseline, Compared};
+use crate::baseline::Baseline;
 use crate::breaking::waivers::can_be_waived;
 use crate::exception::{Exception, Exceptions, Term};
 use crate::finding::{File, Finding, Location, Severity};
 use crate::lint::{self, Settings};
 use crate::registry;
+use crate::revision::unusable;
 use crate::rule::{Profile, Rule};
+
+/// The name of the file.
+const FILE: &str = "contract.toml";
 
 /// The rules that apply, their severities, and the accepted findings.
 #[derive(Debug, Default)]
@@ -63,35 +63,14 @@ struct Written {
     waiver: Vec<Spanned<Entry>>,
 }
 
-/// Says that there is no rule with a name, and which one may be meant.
-fn unknown(name: &str) -> String {
-    let meant = registry::nearest(name).map(|near| format!(" Did you mean `{near}`?"));
-    format!("there is no rule `{}`.{}", shortened(name), meant.unwrap_or_default())
-}
-
-/// Reads why a finding or a change is accepted.
-fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let reason = String::deserialize(deserializer)?;
-    if reason.trim().is_empty() {
-        return Err(D::Error::custom("`reason` is empty; write why the finding or change is accepted"));
-    }
-    Ok(reason)
-}
-
-/// The severity of a rule. `None` if it is off.
+/// The severity of a rule.
 #[derive(Clone, Copy, Deserialize)]
-#[serde(try_from = "String")]
-struct Setting(Option<Severity>);
-
-impl TryFrom<String> for Setting {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let severity = || Severity::from_str(&text, false).ok();
-        let setting = if text == "off" { Some(None) } else { severity().map(Some) };
-        let expected = "expected `error`, `warning`, `info` or `off`";
-        setting.map(Self).ok_or_else(|| format!("`{}` is not a severity; {expected}", shortened(&text)))
-    }
+#[serde(rename_all = "lowercase")]
+enum Setting {
+    Error,
+    Warning,
+    Info,
+    Off,
 }
 
 /// An `[[ignore]]` or a `[[waiver]]`.
@@ -104,8 +83,7 @@ struct Entry {
     operation: Option<Pattern>,
     #[serde(default, deserialize_with = "parsed")]
     path: Option<Pattern>,
-    #[serde(deserialize_with = "reason")]
-    reason: String,
+    reason: Spanned<String>,
     #[serde(default, deserialize_with = "parsed")]
     until: Option<Date>,
     #[serde(default, deserialize_with = "parsed")]
@@ -146,7 +124,7 @@ impl Entry {
                 return Err("`rule` belongs to `breaking`; write `[[waiver]]` with `release` or `until`.");
             }
         }
-        let rule = rule.into_inner();
+        let (rule, reason) = (rule.into_inner(), reason.into_inner());
         Ok(Exception { rule, rules, at: at.unwrap_or_default(), operation, path, reason, term, place })
     }
 }
@@ -159,13 +137,9 @@ impl Config {
     pub fn load(file: Option<&Path>, document: &Path) -> Result<Self, File> {
         let found = file.map(Path::to_owned).or_else(|| nearest(document));
         let Some(found) = found else { return Ok(Self::default()) };
-        let path = found.display().to_string();
         match fs::read_to_string(&found) {
-            Ok(text) => Self::parse(path, text),
-            Err(error) => {
-                let finding = problem("", 0..0, format!("the configuration cannot be read: {error}."));
-                Err(File { path, text: String::new(), findings: vec![finding] })
-            }
+            Ok(text) => Self::parse(found.display().to_string(), text),
+            Err(error) => Err(unusable(&found, format!("the configuration cannot be read: {error}"))),
         }
     }
 
@@ -175,8 +149,9 @@ impl Config {
     /// The configuration with the first entry that cannot be used.
     pub fn parse(path: String, text: String) -> Result<Self, File> {
         let unusable = |range: Range<usize>, message: &str| {
-            let findings = vec![problem(&text, range, message.to_owned())];
-            File { path: path.clone(), text: text.clone(), findings }
+            let finding = Finding::new(Severity::Unreadable, "configuration", "", Span::within(&text, range))
+                .message(&Subject::document(), message);
+            File { path: path.clone(), text: text.clone(), findings: vec![finding] }
         };
         let read: Written = toml::from_str(&text).map_err(|error| {
             let message = error.message().trim_end_matches('.');
@@ -185,13 +160,21 @@ impl Config {
         })?;
         let named = |name: &Spanned<String>| {
             let rules = registry::named(name.get_ref());
-            if rules.is_empty() { Err(unusable(name.span(), &unknown(name.get_ref()))) } else { Ok(rules) }
+            if rules.is_empty() {
+                Err(unusable(name.span(), &registry::unknown(name.get_ref())))
+            } else {
+                Ok(rules)
+            }
         };
         let exceptions = |kind, entries: Vec<Spanned<Entry>>| -> Result<Vec<_>, File> {
             let exception = |(number, entry): (usize, Spanned<Entry>)| {
                 let (range, entry) = (entry.span(), entry.into_inner());
                 let (pointer, span) = (format!("/{kind}/{number}"), Span::within(&text, range.clone()));
                 let (place, rules) = (Location { file: path.clone(), pointer, span }, named(&entry.rule)?);
+                if entry.reason.get_ref().trim().is_empty() {
+                    let message = "`reason` is empty; write why the finding or change is accepted.";
+                    return Err(unusable(entry.reason.span(), message));
+                }
                 entry.exception(&rules, kind == "waiver", place).map_err(|message| unusable(range, message))
             };
             entries.into_iter().enumerate().map(exception).collect()
@@ -204,24 +187,16 @@ impl Config {
             .sort_by_key(|(rules, name, _)| (registry::find(name.get_ref()).is_some(), Reverse(rules.len())));
         let mut severities = BTreeMap::new();
         for (rules, _, setting) in settings {
-            severities.extend(rules.into_iter().map(|rule| (rule.name, setting.0)));
+            let severity = match setting {
+                Setting::Error => Some(Severity::Error),
+                Setting::Warning => Some(Severity::Warning),
+                Setting::Info => Some(Severity::Info),
+                Setting::Off => None,
+            };
+            severities.extend(rules.into_iter().map(|rule| (rule.name, severity)));
         }
         let (profile, limits) = (read.profile, read.limits);
         Ok(Self { path, text, profile, limits, severities, ignores, waivers, ..Self::default() })
-    }
-
-    /// Replaces the profile of the file.
-    #[must_use]
-    pub fn with_profile(mut self, profile: Option<Profile>) -> Self {
-        self.profile = profile.unwrap_or(self.profile);
-        self
-    }
-
-    /// Reports all findings of each rule.
-    #[must_use]
-    pub fn without_limit(mut self) -> Self {
-        self.limits.findings_per_rule = NonZeroUsize::MAX;
-        self
     }
 
     /// Returns the severity of a rule's findings; `None` if the rule is off. A rule that is not in the registry
@@ -243,46 +218,40 @@ impl Config {
     }
 
     /// Applies severities, `ignore` entries, the exceptions of the document and the baseline to all findings of a family
-    /// of rules (`lint` or `drift`), then limits those that remain. They do not apply to what was not understood.
-    pub fn apply(&self, document: &Document, findings: Vec<Finding>, family: &str) -> Applied {
-        let (marks, mut problems) = marks::read(document);
+    /// of rules (`lint` or `drift`). They do not apply to what was not understood.
+    pub fn apply(&self, document: &Document, found: Vec<Finding>, family: &str) -> Applied {
+        let (marks, problems) = marks::read(document);
         let exceptions = Exceptions::new(self.ignores.iter().chain(&marks).collect(), &[document]);
         let mut used = vec![false; exceptions.all.len()];
-        let (mut left, mut ignored) = (Vec::with_capacity(findings.len()), Vec::new());
-        for mut finding in findings {
+        let mut baseline = self.baseline.entries();
+        let (mut findings, mut ignored) = (Vec::with_capacity(found.len()), Vec::new());
+        for mut finding in found {
             // What was not compared may hide other findings.
             if finding.severity == Severity::Unreadable {
-                left.push(finding);
+                findings.push(finding);
                 continue;
             }
             let Some(severity) = self.severity(&finding.rule, finding.severity) else { continue };
-            finding.severity = severity;
             let covering = exceptions.covering(&finding.rule, &[&finding.pointer], &finding.operations);
             covering.iter().for_each(|at| used[*at] = true);
-            match covering.first() {
-                Some(at) => {
-                    finding.severity = Severity::Info;
-                    finding.accepted = Some(exceptions.all[*at].reason.clone());
-                    ignored.push(finding);
-                }
-                None => left.push(finding),
-            }
+            let reason = covering.first().map(|at| exceptions.all[*at].reason.clone());
+            finding.accepted = reason.or_else(|| baseline.accept(&finding));
+            let is_accepted = finding.accepted.is_some();
+            finding.severity = if is_accepted { Severity::Info } else { severity };
+            if is_accepted { &mut ignored } else { &mut findings }.push(finding);
         }
+        findings.extend(problems);
         let of_family = registry::families().into_iter().find(|(name, _)| *name == family);
-        let of_family = of_family.into_iter().flat_map(|(_, rules)| rules).map(|rule| rule.name);
-        let of_family: HashSet<&str> = of_family.collect();
+        let of_family: HashSet<_> =
+            of_family.into_iter().flat_map(|(_, rules)| rules).map(|it| it.name).collect();
         let mut unused = Vec::new();
         for (exception, used) in exceptions.all.into_iter().zip(used) {
             if !used && exception.rules.iter().all(|rule| of_family.contains(rule)) {
                 let is_mark = exception.place.file == document.path;
-                let list = if is_mark { &mut problems } else { &mut unused };
-                list.push(unused_exception(exception));
+                if is_mark { &mut findings } else { &mut unused }.push(unused_exception(exception));
             }
         }
-        let Compared { new, accepted, outdated } = self.baseline.compare(left, family);
-        ignored.extend(accepted);
-        let findings = self.limits.limited(new).into_iter().chain(problems).collect();
-        Applied { findings, ignored, unused, outdated }
+        Applied { findings, ignored, unused, outdated: baseline.outdated() }
     }
 }
 
@@ -299,15 +268,31 @@ pub struct Applied {
     pub outdated: Option<Finding>,
 }
 
+/// Returns the nearest configuration: in the directory of the document or above it, up to the root of the repository.
+fn nearest(document: &Path) -> Option<PathBuf> {
+    let directory = document.parent().unwrap_or(Path::new(""));
+    // The parent of `..` as a text is not the directory above it.
+    let has_parent = directory.components().any(|component| component == Component::ParentDir);
+    let real = has_parent.then(|| fs::canonicalize(directory).ok()).flatten();
+    let directory = real.as_deref().unwrap_or(directory);
+    let here = if directory.is_relative() { env::current_dir().unwrap_or_default() } else { PathBuf::new() };
+    for above in directory.ancestors().chain(here.ancestors().skip(1)) {
+        let file = above.join(FILE);
+        // A link to a file that does not exist is an error.
+        if file.symlink_metadata().is_ok() {
+            return Some(file);
+        }
+        if above.join(".git").exists() {
+            return None;
+        }
+    }
+    None
+}
+
 /// Returns a finding about an exception without effect, at its place.
 fn unused_exception(exception: &Exception) -> Finding {
     let Exception { rule, place, .. } = exception;
     Finding::new(Severity::Warning, "ignore-unused", &place.pointer, place.span)
         .message(&Subject::document(), format!("no finding of the rule `{}` matches.", shortened(rule)))
         .fix("Delete the exception, or correct its rule and its place.")
-}
-
-fn problem(text: &str, range: Range<usize>, message: String) -> Finding {
-    Finding::new(Severity::Unreadable, "configuration", "", Span::within(text, range))
-        .message(&Subject::document(), message)
 }

@@ -2,63 +2,55 @@
 //!
 //! Source: "Workflow commands for GitHub Actions", and the escapes of the GitHub Actions runner.
 
-use std::fmt::Write as _;
-
 use document::Span;
 
-use super::{About, Sources, end, from_root};
+use super::{Report, end};
 use crate::finding::{Finding, Severity};
 
-pub(super) fn render(about: &About<'_>, sources: &Sources) -> String {
-    let file = from_root(sources.root(), about.path);
-    about.findings.iter().map(|finding| annotations(finding, &file, about.text, sources)).collect()
-}
-
-/// Returns an annotation of the document, and one of the code if the finding has a place in it.
-fn annotations(finding: &Finding, file: &str, text: &str, sources: &Sources) -> String {
-    let level = match finding.severity {
-        Severity::Info => "notice",
-        Severity::Warning => "warning",
-        Severity::Error | Severity::Unreadable => "error",
-    };
-    let mut message = finding.message.clone();
-    if let Some(source) = &finding.source {
-        // Writing to a string cannot fail.
-        let _ = write!(message, "\nThe code: {}:{}", source.file, source.span.line);
-    }
-    if let Some(elsewhere) = &finding.elsewhere {
-        let _ = write!(message, "\nElsewhere: {elsewhere}");
-    }
-    for sentence in finding.advice() {
-        let _ = write!(message, "\n{sentence}");
-    }
-    let mut annotations = annotation(level, finding, (file, finding.span, text), &message);
-    if let Some(source) = &finding.source {
-        // A notice, because GitHub displays ten errors of a step, and this is the second place of one error.
-        let text = sources.text(&source.file).unwrap_or_default();
-        let message = format!("{}\nThe document: {file}:{}", finding.message, finding.span.line);
-        annotations += &annotation("notice", finding, (&source.file, source.span, text), &message);
-    }
-    annotations
+/// Returns an annotation of the document for each finding, and one of the code if the finding has a place in it.
+pub(super) fn render(report: &Report<'_>) -> String {
+    let annotations = report.findings().map(|(path, file, finding)| {
+        let level = match finding.severity {
+            Severity::Info => "notice",
+            Severity::Warning => "warning",
+            Severity::Error | Severity::Unreadable => "error",
+        };
+        let code = finding.source.as_ref().map(|code| format!("The code: {}:{}", code.file, code.span.line));
+        let elsewhere = finding.elsewhere.as_ref().map(|place| format!("Elsewhere: {place}"));
+        let places = [&code, &elsewhere].into_iter().flatten().map(String::as_str);
+        let lines: Vec<&str> =
+            [&*finding.message].into_iter().chain(places).chain(finding.advice()).collect();
+        let mut annotations =
+            annotation(level, finding, (&path, finding.span, &file.text), &lines.join("\n"));
+        if let Some(code) = &finding.source {
+            // A notice, because GitHub displays ten errors of a step, and this is the second place of one error.
+            let message = format!("{}\nThe document: {path}:{}", finding.message, finding.span.line);
+            let place = (&*code.file, code.span, report.sources.text(&code.file));
+            annotations += &annotation("notice", finding, place, &message);
+        }
+        annotations
+    });
+    annotations.collect()
 }
 
 fn annotation(
     level: &str,
     finding: &Finding,
-    (file, span, text): (&str, Span, &str),
+    (path, span, text): (&str, Span, &str),
     message: &str,
 ) -> String {
     let (end_line, end_column) = end(span, text);
-    let mut annotation = format!("::{level} file={},line={}", property(file), span.line);
-    let _ = write!(annotation, ",col={},endLine={end_line}", span.column);
     // The runner accepts an end column on the same line only.
-    if end_line == span.line {
-        let _ = write!(annotation, ",endColumn={end_column}");
-    }
-    let accepted = if finding.accepted.is_some() { " (accepted)" } else { "" };
-    let title = format!("{}{accepted}", finding.rule);
-    let _ = writeln!(annotation, ",title={}::{}", property(&title), data(message));
-    annotation
+    let end_column = if end_line == span.line { format!(",endColumn={end_column}") } else { String::new() };
+    let title = format!("{}{}", finding.rule, if finding.accepted.is_some() { " (accepted)" } else { "" });
+    format!(
+        "::{level} file={},line={},col={},endLine={end_line}{end_column},title={}::{}\n",
+        property(path),
+        span.line,
+        span.column,
+        property(&title),
+        data(message)
+    )
 }
 
 /// Escapes the text after `::`.
@@ -69,15 +61,4 @@ fn data(text: &str) -> String {
 /// Escapes the value of a property before `::`.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_has_a_meaning_is_escaped() {
-        assert_eq!(data("100%:\r\na,b"), "100%25:%0D%0Aa,b");
-        assert_eq!(property("a,b:c%\n"), "a%2Cb%3Ac%25%0A");
-    }
 }

@@ -9,39 +9,33 @@ mod overview;
 mod sarif;
 mod text;
 
+use std::collections::BTreeMap;
+use std::env::current_dir;
 use std::io::{self, Write as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
 
 use document::Span;
 
-use crate::finding::Finding;
+use crate::finding::{File, Finding};
 
-/// The files to which findings refer, in addition to the document.
+/// The source code to which findings refer, besides the document.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    root: PathBuf,
-    files: Vec<(String, String)>,
+    /// The root of the repository.
+    pub root: PathBuf,
+    /// The text of each file, by its path from the root.
+    pub files: BTreeMap<String, String>,
 }
 
 impl Sources {
     /// Returns an empty set of files of the repository at `root`.
     pub fn new(root: &Path) -> Self {
-        Self { root: root.to_owned(), files: Vec::new() }
+        Self { root: root.to_owned(), files: BTreeMap::new() }
     }
 
-    /// Adds a file: its path from the root, and its text.
-    pub fn add(&mut self, path: String, text: String) {
-        self.files.push((path, text));
-    }
-
-    /// The root of the repository.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// The text of a file.
-    pub fn text(&self, path: &str) -> Option<&str> {
-        self.files.iter().find(|(known, _)| known == path).map(|(_, text)| text.as_str())
+    /// The text of a file; empty if it is unknown.
+    fn text(&self, path: &str) -> &str {
+        self.files.get(path).map_or("", String::as_str)
     }
 }
 
@@ -89,24 +83,13 @@ pub const JSON: &str = r#"`--format json` prints an array with an object for eac
               too
 Later versions may add keys, but keep these."#;
 
-/// Findings about one file.
-#[derive(Clone, Copy, Debug)]
-pub struct About<'a> {
-    /// The path of the file, relative to the current directory.
-    pub path: &'a str,
-    /// Its text.
-    pub text: &'a str,
-    /// The findings in it.
-    pub findings: &'a [Finding],
-}
-
 /// All findings of a command.
 #[derive(Clone, Copy, Debug)]
 pub struct Report<'a> {
     /// The name of the command, such as `lint`.
     pub command: &'a str,
-    /// The findings, by file.
-    pub files: &'a [About<'a>],
+    /// The findings, by file. The path of a file is relative to the current directory.
+    pub files: &'a [File],
     /// The code to which the findings refer, and the root of the repository, to which paths are relative in all formats
     /// but the text.
     pub sources: &'a Sources,
@@ -115,41 +98,45 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// The findings, each with what is known about its file.
-    fn findings(&self) -> impl Iterator<Item = (&'a About<'a>, &'a Finding)> {
-        self.files.iter().flat_map(|about| about.findings.iter().map(move |finding| (about, finding)))
+    /// The findings, each with its file and the path of the file from the root of the repository.
+    fn findings(&self) -> impl Iterator<Item = (String, &'a File, &'a Finding)> {
+        self.files.iter().flat_map(|file| {
+            let path = self.path(file);
+            file.findings.iter().map(move |finding| (path.clone(), file, finding))
+        })
+    }
+
+    /// Returns the path of a file from the root of the repository, with `/`; the whole path of a file outside of it.
+    fn path(&self, file: &File) -> String {
+        let path = normal(&current_dir().unwrap_or_default().join(&file.path));
+        let path = path.strip_prefix(normal(&self.sources.root)).unwrap_or(&path);
+        path.to_string_lossy().replace(MAIN_SEPARATOR_STR, "/")
     }
 }
 
 /// Formats a report. The text has ANSI escapes, which `anstream` removes if the output is not a terminal. The summary
 /// is a part of the text, of annotations and of Markdown.
 pub fn render(format: Format, report: &Report<'_>) -> String {
-    let Report { files, sources, .. } = *report;
-    let mut text: String = match format {
+    let text = match format {
         Format::Text => text::render(report),
-        Format::Github => files.iter().map(|about| github::render(about, sources)).collect(),
-        Format::Json => return json::render(files, sources),
+        Format::Github => github::render(report),
+        Format::Json => return json::render(report),
         Format::Sarif => return sarif::render(report),
         Format::Markdown => return markdown::render(report),
         Format::Junit => return junit::render(report),
         Format::Gitlab => return gitlab::render(report),
     };
-    if !report.summary.is_empty() {
-        text.push_str(report.summary);
-        text.push('\n');
-    }
-    text
+    if report.summary.is_empty() { text } else { format!("{text}{}\n", report.summary) }
 }
 
 /// Writes to standard output. A closed pipe is not an error.
 pub fn write(text: &str) {
     let mut output = anstream::stdout().lock();
-    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            // Standard error may be closed too; then the error cannot be reported.
-            let _ = writeln!(io::stderr(), "error: standard output: {error}");
-        }
-        _ => {}
+    if let Err(error) = output.write_all(text.as_bytes()).and_then(|()| output.flush())
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        // Standard error may be closed too; then the error cannot be reported.
+        let _ = writeln!(io::stderr(), "error: standard output: {error}");
     }
 }
 
@@ -165,30 +152,6 @@ fn end(span: Span, text: &str) -> (usize, usize) {
     }
 }
 
-/// Returns a path relative to the root of the repository, with `/`. A path outside of it is unchanged.
-fn from_root(root: &Path, path: &str) -> String {
-    match absolute(path).strip_prefix(normal(root)) {
-        Ok(relative) => {
-            let parts: Vec<_> =
-                relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-            parts.join("/")
-        }
-        Err(_) => path.to_owned(),
-    }
-}
-
-/// Returns a path relative to the current directory, if it is in it; else the whole path.
-fn from_here(root: &Path, path: &str) -> String {
-    let whole = root.join(path);
-    let here = std::env::current_dir().unwrap_or_default();
-    whole.strip_prefix(here).unwrap_or(&whole).display().to_string()
-}
-
-/// Returns the whole path of a file that is given relative to the current directory.
-fn absolute(path: &str) -> PathBuf {
-    normal(&std::env::current_dir().unwrap_or_default().join(path))
-}
-
 /// Returns a path without `.` and `..`. The file need not exist.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
@@ -200,4 +163,12 @@ fn normal(path: &Path) -> PathBuf {
         }
     }
     normal
+}
+
+/// Replaces control characters by spaces, and drops those that change the direction of the text after them.
+fn plain(text: &str) -> String {
+    let is_direction =
+        |it: &char| matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_control = |it: char| it.is_control() || matches!(it, '\u{2028}' | '\u{2029}');
+    text.chars().filter(|it| !is_direction(it)).map(|it| if is_control(it) { ' ' } else { it }).collect()
 }

@@ -5,13 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::finding::{Finding, Severity, capitalised, summary};
 
-use crate::markdown::plain;
-
 /// The limit of findings without an overview.
 const FEW: usize = 10;
-/// The limits of rules and operations in the overview: together they fill a screen of 20 lines.
+/// The limit of rules in the overview.
 const MAX_RULES: usize = 5;
-const MAX_OPERATIONS: usize = 10;
 
 /// Joins the findings of one rule that say the same about different objects, or are at the same place or in the same list:
 /// the first one lists the others.
@@ -58,39 +55,23 @@ fn list(pointer: &str) -> &str {
     if last.parse::<usize>().is_ok() { list } else { pointer }
 }
 
-/// Returns the overview: the result, the rules and the operations with the most findings. Empty for few findings.
+/// Returns the overview: the result, and the rules with the most severe findings. Empty for few findings.
 pub(super) fn overview<'f>(result: &str, findings: impl IntoIterator<Item = &'f Finding>) -> String {
-    let findings: Vec<&Finding> = findings.into_iter().collect();
-    if findings.len() <= FEW {
+    let mut counted: BTreeMap<&str, Vec<Severity>> = BTreeMap::new();
+    findings.into_iter().for_each(|it| counted.entry(&it.rule).or_default().push(it.severity));
+    if counted.values().map(Vec::len).sum::<usize>() <= FEW {
         return String::new();
     }
-    let rules = most(findings.iter().map(|it| (it.rule.as_str(), it.severity)), MAX_RULES, "rules");
-    // A finding about very many operations lists some of them.
-    let own = findings.iter().filter(|it| it.operations.len() < crate::breaking::MAX_OPERATIONS);
-    let operations = own.flat_map(|it| it.operations.iter().map(|name| (name.as_str(), it.severity)));
-    let mut operations = most(operations, MAX_OPERATIONS, "operations");
-    if !operations.is_empty() {
-        operations.insert_str(0, "The operations with the most findings:\n");
-    }
-    format!("{result}\n\nThe rules with the most findings:\n{rules}{operations}\n")
-}
-
-/// Returns a line for each of the keys with the most findings of the greatest severity, and one that counts the others.
-fn most<'k>(items: impl Iterator<Item = (&'k str, Severity)>, limit: usize, noun: &str) -> String {
-    let mut counted: BTreeMap<&str, Vec<Severity>> = BTreeMap::new();
-    items.for_each(|(key, severity)| counted.entry(key).or_default().push(severity));
     let mut counted = Vec::from_iter(counted);
     counted.sort_by_cached_key(|(_, severities)| {
         let count = |severity| severities.iter().filter(|known| **known >= severity).count();
         Reverse([Severity::Error, Severity::Warning, Severity::Info].map(count))
     });
-    // Without the control characters of a document, which a terminal interprets.
-    let line = |(key, all): &(&str, Vec<Severity>)| {
-        format!("  {}: {}\n", plain(key).collect::<String>(), summary(all.iter().copied()))
-    };
-    let mut lines: String = counted.iter().take(limit).map(line).collect();
-    if counted.len() > limit {
-        lines += &format!("  and {} more {noun}\n", counted.len() - limit);
+    let shown = counted.iter().take(MAX_RULES);
+    let mut lines: String =
+        shown.map(|(rule, all)| format!("  {rule}: {}\n", summary(all.iter().copied()))).collect();
+    if counted.len() > MAX_RULES {
+        lines += &format!("  and {} more rules\n", counted.len() - MAX_RULES);
     }
-    lines
+    format!("{result}\n\nThe rules with the most findings:\n{lines}\n")
 }

@@ -3,14 +3,15 @@
 //! The crate `serde-sarif` was rejected: it generates its types from the JSON schema during the build, for which it
 //! compiles a second `syn`.
 
+use std::collections::BTreeSet;
+
 use document::Span;
 use fluent_uri::pct_enc::EString;
-use fluent_uri::pct_enc::encoder::{Data, Path};
+use fluent_uri::pct_enc::encoder::Path;
 use serde_json::{Value, json};
 
-use super::{About, Report, Sources, end, from_root};
-use crate::finding::{Finding, Severity};
-use crate::fingerprint::Fingerprints;
+use super::{Report, end};
+use crate::finding::{File, Finding, Fingerprints, Severity};
 use crate::{explanation, registry};
 
 const SCHEMA: &str =
@@ -19,15 +20,10 @@ const SCHEMA: &str =
 const ROOT: &str = "%SRCROOT%";
 
 pub(super) fn render(report: &Report<'_>) -> String {
-    let mut rules: Vec<&str> = report.findings().map(|(_, finding)| finding.rule.as_str()).collect();
-    rules.sort_unstable();
-    rules.dedup();
+    let rules: BTreeSet<&str> = report.findings().map(|(_, _, finding)| finding.rule.as_str()).collect();
     let mut fingerprints = Fingerprints::default();
-    let results: Vec<_> = report
-        .findings()
-        .map(|(about, finding)| result(report, about, finding, &rules, &mut fingerprints))
-        .collect();
-    let was_read = report.findings().all(|(_, finding)| finding.severity != Severity::Unreadable);
+    let results: Vec<_> = report.findings().map(|found| result(report, found, &mut fingerprints)).collect();
+    let was_read = report.findings().all(|(_, _, finding)| finding.severity != Severity::Unreadable);
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -50,54 +46,39 @@ pub(super) fn render(report: &Report<'_>) -> String {
 
 /// Describes a rule (section 3.49).
 fn descriptor(name: &str) -> Value {
-    let Some(rule) = registry::find(name) else {
-        let text = "A file could not be read, or its configuration has an entry without effect.";
-        let text = json!({ "text": text });
-        return json!({ "id": name, "shortDescription": text, "fullDescription": text, "help": text });
-    };
-    let help = explanation::describe(rule);
+    let other = "A file could not be read, or its configuration has an entry without effect.";
+    let rule = registry::find(name);
+    let text = rule.map_or(other, |rule| rule.explanation);
+    let help = rule.map_or_else(|| other.to_owned(), explanation::describe);
     json!({
         "id": name,
-        "shortDescription": { "text": rule.explanation },
+        "shortDescription": { "text": text },
         // GitHub requires it too.
-        "fullDescription": { "text": rule.explanation },
+        "fullDescription": { "text": text },
         "help": { "text": help, "markdown": help },
-        "defaultConfiguration": { "level": level(rule.severity_in(rule.profile, rule.severity)) },
-        "properties": { "origin": rule.origin, "profile": rule.profile.to_string() },
     })
-}
-
-const fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Info => "note",
-        Severity::Warning => "warning",
-        Severity::Error | Severity::Unreadable => "error",
-    }
 }
 
 /// Returns a finding (section 3.27).
 fn result(
     report: &Report<'_>,
-    about: &About<'_>,
-    finding: &Finding,
-    rules: &[&str],
+    (path, file, finding): (String, &File, &Finding),
     fingerprints: &mut Fingerprints,
 ) -> Value {
-    let place = artifact(report.sources, about.path);
-    let mut location = location(&place, finding.span, Some(about.text));
+    let mut location = location(&path, finding.span, Some(&file.text));
     if !finding.pointer.is_empty() {
         location["logicalLocations"] = json!([{ "fullyQualifiedName": finding.pointer }]);
     }
-    let code = finding.source.as_ref().map(|source| {
-        let path = report.sources.root().join(&source.file);
-        (path.to_string_lossy().into_owned(), source, report.sources.text(&source.file), "The code.")
+    let code = finding.source.as_ref().map(|code| {
+        let text = report.sources.files.get(&code.file).map(String::as_str);
+        (self::location(&code.file, code.span, text), "The code.")
     });
     let before = finding.elsewhere.as_ref().map(|place| {
-        let text = report.files.iter().find(|about| about.path == place.file).map(|about| about.text);
-        (place.file.clone(), place, text, "The same place before the change.")
+        let old = report.files.iter().find(|file| file.path == place.file);
+        let path = old.map_or_else(|| place.file.clone(), |old| report.path(old));
+        (self::location(&path, place.span, old.map(|old| &*old.text)), "The same place before the change.")
     });
-    let related = code.into_iter().chain(before).enumerate().map(|(id, (path, place, text, message))| {
-        let mut location = self::location(&artifact(report.sources, &path), place.span, text);
+    let related = code.into_iter().chain(before).enumerate().map(|(id, (mut location, message))| {
         (location["id"], location["message"]) = (id.into(), json!({ "text": message }));
         location
     });
@@ -107,16 +88,18 @@ fn result(
     let sentences: Vec<_> = std::iter::once(finding.message.as_str()).chain(finding.advice()).collect();
     // Text of the document must not become a link (section 3.11.6).
     let text = sentences.join(" ").replace("](", "] (");
-    let fingerprint = fingerprints.of(place["uri"].as_str().unwrap_or_default(), finding);
     json!({
         "ruleId": finding.rule,
-        "ruleIndex": rules.binary_search(&finding.rule.as_str()).unwrap_or_default(),
-        "level": level(finding.severity),
+        "level": match finding.severity {
+            Severity::Info => "note",
+            Severity::Warning => "warning",
+            Severity::Error | Severity::Unreadable => "error",
+        },
         "message": { "text": text.trim_end() },
         "locations": [location],
         "relatedLocations": related,
         // The only name by which GitHub recognises an alert again.
-        "partialFingerprints": { "primaryLocationLineHash": fingerprint },
+        "partialFingerprints": { "primaryLocationLineHash": fingerprints.of(&path, finding) },
         // Present in each result, because a run either has suppressions in all results or in none (section 3.27.23).
         "suppressions": finding.accepted.iter().map(justification).collect::<Vec<_>>(),
     })
@@ -124,30 +107,18 @@ fn result(
 
 /// Returns a place (section 3.28). Lines and columns begin with 1; the end column is the one after the last character
 /// (section 3.30).
-fn location(place: &Value, span: Span, text: Option<&str>) -> Value {
+fn location(path: &str, span: Span, text: Option<&str>) -> Value {
     let mut region = json!({ "startLine": span.line.max(1), "startColumn": span.column.max(1) });
     if let Some((line, column)) = text.map(|text| end(span, text)) {
         (region["endLine"], region["endColumn"]) = (line.max(1).into(), column.max(1).into());
     }
-    json!({ "physicalLocation": { "artifactLocation": place, "region": region } })
-}
-
-/// Returns the URI of a file: relative to the root of the repository if the file is in it, else absolute.
-fn artifact(sources: &Sources, path: &str) -> Value {
-    let encoded = |path: &str| {
-        let mut encoded = EString::<Path>::new();
-        for (position, segment) in path.split('/').enumerate() {
-            if position > 0 {
-                encoded.push('/');
-            }
-            // Also encodes a colon, before which a relative reference would have a scheme.
-            encoded.encode_str::<Data>(segment);
-        }
-        encoded.into_string()
+    let mut uri = EString::<Path>::new();
+    uri.encode_str::<Path>(path);
+    // Before a colon, a relative reference would have a scheme.
+    let uri = uri.into_string().replace(':', "%3A");
+    let artifact = match std::path::Path::new(path).is_absolute() {
+        true => json!({ "uri": format!("file://{uri}") }),
+        false => json!({ "uri": uri, "uriBaseId": ROOT }),
     };
-    let whole = super::absolute(path);
-    match whole.starts_with(super::normal(sources.root())) {
-        true => json!({ "uri": encoded(&from_root(sources.root(), path)), "uriBaseId": ROOT }),
-        false => json!({ "uri": format!("file://{}", encoded(&whole.to_string_lossy())) }),
-    }
+    json!({ "physicalLocation": { "artifactLocation": artifact, "region": region } })
 }

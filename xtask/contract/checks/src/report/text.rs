@@ -1,33 +1,34 @@
 //! Findings as text: the lines of the file and of the code, each with a caret, and the fix.
 
+use std::env::current_dir;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use document::Span;
 
 use super::overview::{joined, overview};
-use super::{About, Report, Sources, from_here};
-use crate::finding::{Finding, Severity};
-use crate::markdown::plain;
+use super::{Report, Sources, plain};
+use crate::finding::{File, Finding, Severity};
 
 /// Formats the findings: an overview if they are many, then those that say the same as one.
 pub(super) fn render(report: &Report<'_>) -> String {
     let renderer = Renderer::styled();
     let result = report.summary.lines().next().unwrap_or_default();
-    let mut text = overview(result, report.files.iter().flat_map(|about| about.findings));
+    let mut text = overview(result, report.files.iter().flat_map(|file| &file.findings));
     let is_long = !text.is_empty();
-    for about in report.files {
-        for mut finding in joined(about.findings) {
+    for file in report.files {
+        for mut finding in joined(&file.findings) {
             if is_long {
                 // Without the lines of a waiver.
                 finding.fix.truncate(finding.fix.find('\n').unwrap_or(finding.fix.len()));
             }
-            text += &renderer.render(&[group(about, &finding, report.sources)]);
+            text += &renderer.render(&[group(file, &finding, report.sources)]);
             text += "\n\n";
         }
     }
     text
 }
 
-fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> Group<'a> {
+fn group<'a>(file: &'a File, finding: &'a Finding, sources: &'a Sources) -> Group<'a> {
     let level = match finding.severity {
         Severity::Info => Level::INFO,
         Severity::Warning => Level::WARNING,
@@ -35,17 +36,14 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
     };
     let code = finding.says.as_ref().map(|says| format!("code: {}", says.code));
     let title = level.primary_title(finding.message.as_str()).id(finding.rule.as_str());
-    let (group, path) = (Group::with_title(title), about.path.to_owned());
-    let mut group = with_line(group, path, about.text, finding.span, AnnotationKind::Primary, code);
+    let (group, path) = (Group::with_title(title), file.path.clone());
+    let mut group = with_line(group, path, &file.text, finding.span, AnnotationKind::Primary, code);
     let source = finding.source.as_ref();
-    if let Some((location, text)) = source.and_then(|it| Some((it, sources.text(&it.file)?))) {
-        let label = match &finding.says {
-            None => "the code of this finding",
-            Some(_) if finding.rule.ends_with("-not-in-code") => "the place in the code where it is missing",
-            Some(_) => "the code differs here",
-        };
-        let (path, label) = (from_here(sources.root(), &location.file), Some(label.to_owned()));
-        group = with_line(group, path, text, location.span, AnnotationKind::Context, label);
+    if let Some((location, text)) = source.and_then(|it| Some((it, sources.files.get(&it.file)?))) {
+        let (path, here) = (sources.root.join(&location.file), current_dir().unwrap_or_default());
+        let path = path.strip_prefix(here).unwrap_or(&path).display().to_string();
+        group =
+            with_line(group, path, text, location.span, AnnotationKind::Context, Some("the code".to_owned()));
     }
     let shared = finding.pointer.starts_with("/components/") || finding.operations.len() > 1;
     let notes = [
@@ -59,7 +57,7 @@ fn group<'a>(about: &About<'a>, finding: &'a Finding, sources: &'a Sources) -> G
     for (level, text) in notes.chain([(Level::HELP, finding.fix.clone())]) {
         if !text.is_empty() {
             // Without the control characters of a document, which a terminal interprets.
-            let lines: Vec<String> = text.lines().map(|line| plain(line).collect()).collect();
+            let lines: Vec<String> = text.lines().map(plain).collect();
             group = group.element(level.message(lines.join("\n")));
         }
     }

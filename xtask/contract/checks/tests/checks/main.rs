@@ -2,6 +2,7 @@
 
 mod breaking;
 mod drift;
+mod formats;
 mod growth;
 mod judge;
 mod lint;

@@ -75,25 +75,13 @@ fn many_findings_begin_with_an_overview_and_end_with_the_version() {
     assert_eq!(code, Some(1), "{printed}");
     let lines: Vec<_> = printed.lines().collect();
     assert_eq!(
-        lines[..18].join("\n"),
+        lines[..6].join("\n"),
         "new.yaml against old.yaml: 20 errors, 5 notes
 
 The rules with the most findings:
   request-max-decreased: 14 errors
   request-parameter-removed: 5 errors
-  api-version-not-bumped: 1 error
-The operations with the most findings:
-  get0: 2 errors
-  get1: 2 errors
-  get2: 2 errors
-  get3: 2 errors
-  get4: 2 errors
-  get10: 1 error
-  get11: 1 error
-  get12: 1 error
-  get13: 1 error
-  get5: 1 error
-  and 4 more operations"
+  api-version-not-bumped: 1 error"
     );
     let titles: Vec<_> = lines.iter().filter(|line| line.starts_with("error[")).collect();
     // The parameter `token` was removed from four operations, for one reason.

@@ -99,9 +99,9 @@ fn an_undefined_or_invalid_entry_is_an_error_at_its_line() {
         ("\nprofil = \"spec\"\n", 2, "Unknown field `profil`, expected one of `profile`"),
         ("\nfoo = \"spec\"\n", 2, "Unknown field `foo`, expected one of"),
         ("[limits]\nfindings_per_rules = 30\n", 2, "expected `findings-per-rule`"),
-        ("[limits]\nfindings-per-rule = 0\n", 2, "nonzero"),
+        ("[limits]\nfindings-per-rule = -1\n", 2, "expected usize"),
         ("[rules]\ninfo-contacts = \"off\"\n", 2, "Did you mean `info-contact`?"),
-        ("[rules]\ninfo-contact = \"loud\"\n", 2, "expected `error`, `warning`, `info` or `off`"),
+        ("[rules]\ninfo-contact = \"loud\"\n", 2, "expected one of `error`, `warning`, `info`, `off`"),
         (
             "[[ignore]]\nrule = \"info-contact\"\nat = \"\"\nreason = \"\"\n",
             4,

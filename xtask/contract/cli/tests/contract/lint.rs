@@ -113,7 +113,7 @@ fn the_rules_are_listed_and_explained() {
     assert!(printed.starts_with("path-params") && printed.contains("spec"), "{printed}");
     let (code, printed) = workplace.run(&["lint", "--explain", "path-parms"]);
     assert_eq!(code, Some(2));
-    assert!(printed.contains("did you mean `path-params`?"), "{printed}");
+    assert!(printed.contains("Did you mean `path-params`?"), "{printed}");
 }
 
 #[test]

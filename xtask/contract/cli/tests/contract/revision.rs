@@ -48,7 +48,7 @@ fn the_configuration_is_that_of_the_working_tree() {
     for name in ["HEAD:library.yaml", "HEAD:./library.yaml", "HEAD:removed/library.yaml"] {
         let (status, printed) = workplace.run(&["lint", name]);
         assert_eq!(status, Some(2), "{printed}");
-        assert!(printed.contains("--> contract.toml:1:1"), "{printed}");
+        assert!(printed.contains("contract.toml:1:1"), "{printed}");
     }
 }
 

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use checks::config::Config;
-use checks::finding::Finding;
+use checks::finding::{File, Finding};
 use checks::lint::{lint, rules};
-use checks::report::{About, Format, Report, Sources, render};
+use checks::report::{Format, Report, Sources, render};
 use checks::rule::{Profile, Rule};
 use document::Document;
 use document::Node;
@@ -31,13 +31,14 @@ fn linted(text: &str) {
             assert!(line.is_some() || finding.span.line == 1, "{finding:?}");
             assert!(finding.span.start <= finding.span.end && finding.span.end <= text.len(), "{finding:?}");
         }
-        let shown = &findings[..findings.len().min(20)];
-        let about = About { path: "broken.yaml", text, findings: shown };
+        let shown = findings.iter().take(20).cloned().collect();
+        let file = File { path: "broken.yaml".to_owned(), text: text.to_owned(), findings: shown };
         let sources = Sources::new(Path::new("/repository"));
-        let report = Report { command: "lint", files: &[about], sources: &sources, summary: "" };
+        let report = Report { command: "lint", files: &[file], sources: &sources, summary: "" };
         for format in [Format::Text, Format::Json, Format::Github, Format::Sarif, Format::Markdown] {
             let rendered = render(format, &report);
-            assert!(shown.iter().all(|finding| rendered.contains(&finding.rule)), "{rendered}");
+            let mut shown = report.files[0].findings.iter();
+            assert!(shown.all(|finding| rendered.contains(&finding.rule)), "{rendered}");
         }
     }
 }
@@ -224,9 +225,10 @@ fn limits_apply_per_rule_and_not_to_validity() {
     let parameters =
         "{name: a, in: query, description: d}, ".to_owned() + &"{name: a, in: query}, ".repeat(5_000);
     let text = format!("openapi: 3.0.3\npaths: {{? '{path}' : {{get: {{parameters: [{parameters}]}}}}}}\n");
-    let strict = Config::default().with_profile(Some(Profile::Strict));
+    let mut strict = Config::default();
+    strict.profile = Profile::Strict;
     let document = Document::parse("document.yaml", &text).unwrap();
-    let findings = strict.apply(&document, findings(&text), "lint").findings;
+    let findings = strict.limited(strict.apply(&document, findings(&text), "lint").findings);
     let of = |rule: &str| findings.iter().filter(|finding| finding.rule == rule).count();
     assert_eq!(of("operation-parameters"), 5_000);
     assert_eq!(of("parameter-description"), 101);

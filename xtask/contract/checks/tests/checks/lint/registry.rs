@@ -59,7 +59,7 @@ fn each_name_is_one_literal_in_the_source() {
 
 #[test]
 fn the_table_has_a_row_for_each_rule() {
-    let table = table(rules());
+    let table = table();
     let cells = |row: &str| row.matches(" | ").count();
     assert_eq!(table.lines().count(), rules().count() + 2);
     assert!(table.lines().all(|row| cells(row) == 4), "{table}");
