@@ -44,6 +44,37 @@ static PROJECT: OnceLock<&Project> = OnceLock::new();
 
 /// Adds the rules of a project to every later [`lint`] and [`rules`] of this process, so that the configuration, the
 /// reports and the language server know them too. Call it at the start of the program; only the first call has an effect.
+///
+/// ```
+/// use checks::lint::{Project, add_project};
+/// use checks::finding::Severity;
+/// use document::openapi::{Kind, Model};
+/// use checks::rule::{Findings, Fix, Profile, Rule};
+///
+/// static TITLE: Rule = Rule {
+///     name: "title-length",
+///     severity: Severity::Warning,
+///     profile: Profile::Strict,
+///     explanation: "The title has at most 40 characters.",
+///     origin: "our guidelines",
+///     fix: Fix::Manual,
+/// };
+///
+/// fn title(model: &Model<'_>, findings: &mut Findings) {
+///     for info in model.all(Kind::Info) {
+///         if info.text("title").is_some_and(|title| title.chars().count() > 40) {
+///             findings.add(&TITLE, info.value_spot("title"), "The title is long.", "Write a shorter one.");
+///         }
+///     }
+/// }
+///
+/// static OURS: Project = Project { checks: &[(&[&TITLE], title)], fixture: |_| None };
+/// add_project(&OURS);
+/// let text = format!("openapi: 3.0.3\ninfo: {{title: {}, version: 1.0.0}}\npaths: {{}}\n", "long ".repeat(20));
+/// let document = document::Document::parse("api.yaml", &text).map_err(|it| it.problem).expect("it can be read");
+/// let findings = checks::lint::lint(&document, jiff::civil::date(2026, 1, 1));
+/// assert!(findings.iter().any(|finding| finding.rule == "title-length"));
+/// ```
 pub fn add_project(project: &'static Project) {
     // A second call, such as that of another test, has no effect.
     let _ = PROJECT.set(project);
