@@ -103,7 +103,8 @@ fn base(path: &str) -> Result<(&str, Value), String> {
 
 /// Returns the errors that `lint` finds in a mutant at profile `spec`.
 fn lint_errors(mutant: &Mutant) -> Vec<String> {
-    let validity = Config::default().with_profile(Some(Profile::Spec));
+    let mut validity = Config::default();
+    validity.profile = Profile::Spec;
     let found = match Document::parse("mutant.json", &mutant.text) {
         Ok(document) => errors(&validity, &document, lint(&document, date(2026, 1, 1)), "lint"),
         Err(unreadable) => vec![Finding::from(&unreadable)],
